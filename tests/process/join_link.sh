@@ -1,27 +1,28 @@
 #!/usr/bin/env bash
-# Joining a swarm that knows more than its logs hold, over a real link:
+# Measures how nodes join, over a real link, a swarm whose logs no longer reach back to the start:
 # join_link.sh [HEARSAY] [JOINERS] [FOLDER] [HIDDEN]
 #
 #   three daemons that train ─► bridge ─► 20 Mbit/s (tc tbf) ─► joiners, one after the other
 #
-# RATE_MBIT in the environment makes it another rate.
+# RATE_MBIT in the environment sets another rate. Prints for each joiner the bytes of the base's
+# blocks, the bytes on the link and the time. Prints for the three trainers the samples per second,
+# before a joiner starts and during its join. Other work on this machine distorts samples per
+# second, so the script also prints samples per second of the learners' processor time. The trainers
+# share one processor and the joiner has another, so that it does not slow them.
 #
-# Of each joiner: the bytes of the base's blocks, what the link carried, and the time it took;
-# exit code 0 if no base took more than 1.1 times its plain size (4 bytes a parameter), nor more
-# than 1.15 times the time for the bytes that the link carried meanwhile (including rumors). Of the three: samples per second before a joiner
-# starts and while it takes over. They have one processor, the joiner another, so that its own work
-# slows nobody; and since others may use this machine, samples per second of their learners' own
-# processor time are told too. The network is made of namespaces that end with this script.
+# Exit code 0: each base took at most 1.1 times its plain size (4 bytes a parameter), and at most
+# 1.15 times the time that the link needs for all bytes it carried meanwhile, rumors included. The
+# network consists of namespaces that end with this script.
 set -euo pipefail
 
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 hearsay=$(realpath -- "${1:-$here/../../build/hearsay}")
 joiners=${2:-3}
 keep=${3:-}
-hidden=${4:-6000} # units of the hidden layer, 795 parameters each
+hidden=${4:-6000} # units of the hidden layer, with 795 parameters each
 readonly here hearsay joiners keep hidden
 readonly nodes=3 rate_mbit=${RATE_MBIT:-20} before_s=10 most_bytes=1.1 most_time=1.15
-readonly dir=/run/join # on a file system that only this script sees
+readonly dir=/run/join # a file system that only this script sees
 export OPENBLAS_NUM_THREADS=1
 declare -A pid=()
 
@@ -39,7 +40,7 @@ needs() {
     [[ $joiners =~ ^[1-9][0-9]*$ ]] || fail "$joiners is no number of joiners"
 }
 
-# Begin again as the first process of a world of our own: when it ends, everything in it does.
+# Restarts the script as the first process of new namespaces, which end with it.
 enter() {
     local own=(--net --mount --pid --fork --kill-child --mount-proc)
     ((EUID == 0)) || own+=(--map-root-user)
@@ -59,7 +60,7 @@ leave() {
     exit "$code"
 }
 
-# The three share a namespace; the bridge's port to the joiners is what limits.
+# The three trainers share a namespace. Only the bridge's port to the joiners is limited.
 make_network() {
     ip link set lo up
     ip link add bridge type bridge
@@ -73,7 +74,8 @@ make_network() {
     tc qdisc add dev port root tbf rate "${rate_mbit}mbit" burst 64kb latency 200ms
 }
 
-# Node $1 with the arguments before the program that follow.
+# Starts a node: begin NAME PEERS CPU LISTEN COMMAND... The program's command line begins with
+# COMMAND.
 begin() {
     local name=$1 peers=${2:-} cpu=$3 listen=$4
     shift 4
@@ -89,7 +91,7 @@ begin() {
 
 notes() { grep -qs -- "$2" "$dir/$1.log"; }
 
-wait_for() { # until node $1 has noted something like $2
+wait_for() { # until the log of node $1 matches $2
     local until=$((SECONDS + 120))
     until notes "$1" "$2"; do
         kill -0 "${pid[$1]}" || fail "$1 ended: $(tail -n 3 "$dir/$1.out")"
@@ -113,16 +115,16 @@ begin_swarm() {
         begin "node$i" "$( ((i == 1)) || printf 10.0.0.1:7001)" "$near_cpu" "10.0.0.1:700$i" env
         wait_for "node$i" '"note":"started"'
     done
-    while (($(rumor_bytes_published) < 3000000)); do # three times what a log holds
+    while (($(rumor_bytes_published) < 3000000)); do # three times the size of a log
         sleep 1
     done
 }
 
-# Bytes sent by the port to the joiners.
+# Prints the bytes that the port to the joiners has sent.
 sent() { sed -n 's/^ *port:\( *[0-9]*\)\{8\} *\([0-9]*\).*/\2/p' /proc/net/dev; }
 
-# "when node what value": seconds of processor time of loops and of learners (all other threads),
-# bytes of the link.
+# Records lines "time node kind value": processor seconds of loops and of learners (all other
+# threads), and bytes on the link.
 watch() {
     local i task ns loop learner
     while sleep 0.1; do
@@ -165,7 +167,7 @@ end() {
     done
 }
 
-# When each joiner began, when it held the base, and the bytes of the blocks.
+# Records for each joiner when it started, when it had the base, and the bytes of the blocks.
 takings() {
     local i
     for ((i = 1; i <= joiners; i++)); do
@@ -180,7 +182,7 @@ def wall: (.time[:19] + "Z" | fromdate) + ("0" + .time[19:23] | tonumber);
     done >"$dir/takings"
 }
 
-samples() { # "when node what value", as above
+samples() { # lines "time node kind value", as from watch
     local i
     for ((i = 1; i <= nodes; i++)); do
         jq -r --arg i "$i" '
@@ -189,7 +191,7 @@ select(.note == "status") | [wall, $i, "samples", .samples] | @tsv' "$dir/node$i
     done >"$dir/samples"
 }
 
-# A row for each joiner; the last line says whether all is as it should be.
+# Prints rows for each joiner. Fails if one exceeds a limit.
 judge() {
     awk -v bits=$((rate_mbit * 1000000)) -v plain=$((4 * parameters)) -v nodes=$nodes \
         -v before=$before_s -v most_bytes=$most_bytes -v most_time=$most_time '

@@ -26,19 +26,18 @@ nodes=(--set "model.layers=$villain_layers" --set exchange.interval_s=0.2 "${pat
 learner=("${nodes[@]}" --set "train.samples_max=$samples")
 idle=("${nodes[@]}" --set train.enabled=no)
 
-# How many samples a node has learned.
 learned() { page "$1" && sed -n 's/.*"steps":[0-9]*,"samples":\([0-9]*\).*/\1/p' "$dir/page.out"; }
 has_learned() { [[ $(learned "$1") -ge $samples ]]; }
 says_it_all() { wait_for 60 'the villain to be done' says "$dir/client.out" "$1"; }
 notes_it() { wait_for 60 "$1 to say so" notes "$1" "$2"; }
 
-# It is turned away with these words.
+# The client must be refused with this reason.
 turned_away() {
     says_it_all "^turned away: BYE $1"
     reap villain 3
 }
 
-# The villain is at work at a node that does not learn, and two learners come.
+# The attacker attacks a node that does not train. Then two learners join.
 beset() {
     start one "${idle[@]}" "${@:3}"
     one=$(address_of one)
@@ -48,7 +47,8 @@ beset() {
     start three "${learner[@]}" "${@:3}" --set "node.peers=$one"
 }
 
-# One, which knows nobody yet, is offered the base of another by the villain; then the learners come.
+# The attacker offers the base of node four to node one, which has no other peer. Then learners
+# join.
 offer() {
     start four "${idle[@]}"
     start one "${idle[@]}"
@@ -105,7 +105,7 @@ attack_overwhelm() {
 attack_invent() {
     beset invent '^published'
     says_it_all '^[1-9][0-9]* callers in'
-    notes_it one '"note":"dial_failed".*"peer":"[0-9a-f]{8}","address":"127.9.0.' # by whose word
+    notes_it one '"note":"dial_failed".*"peer":"[0-9a-f]{8}","address":"127.9.0.' # the member that sent the address
 }
 
 attack_besiege() {
@@ -128,7 +128,7 @@ attack_expel() {
     done
 }
 
-# Both have learned, whoever is still there goes, and all end with one model.
+# Both learners must train to the end. Then all nodes leave, and must have one model.
 end_well() {
     local name
     for name in two three; do
@@ -144,7 +144,7 @@ end_well() {
         fail 'an honest node is blamed'
 }
 
-# The swarm's accuracy under this attack, in tenths of a point.
+# Plays an attack and sets `result` to the accuracy of the swarm, in tenths of a percentage point.
 play() {
     tell "$1"
     "attack_$1"

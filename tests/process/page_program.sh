@@ -1,7 +1,6 @@
 # shellcheck shell=bash
-# Prints the complete program from the page of the library ($1), with the functions that the page leaves
-# to its reader. Those functions stand in for
-# real training.
+# Prints the complete program from the page of the library ($1), with simple versions of the
+# functions that the page leaves to its reader.
 page_program() {
     cat <<'C'
 static void init(float weight[10][784], float *bias)
@@ -16,6 +15,6 @@ static double train_step(float weight[10][784], float *bias)
     return bias[0];
 }
 C
-    # shellcheck disable=SC2016 # these are quotes of the page
+    # shellcheck disable=SC2016 # backquotes in the page
     sed -n '/^```c$/,/^```$/{/^```/d;p}' "$1"
 }

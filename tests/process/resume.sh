@@ -2,13 +2,13 @@
 # Kills a daemon again and again while it saves, and checks that it resumes:
 # resume.sh HEARSAY [COUNT] [FOLDER] [SEED]
 #
-#   start ─► comes up, with nothing refused ─► trains, saves all the time ─► SIGKILL at some moment
-#     ▲                                                                          │
-#     └── now and then alone first: the digest it has is that of the newest file ┘
+#   start ─► resumes, refuses no file ─► trains, saves all the time ─► SIGKILL at a random moment
+#     ▲                                                                   │
+#     └── sometimes first alone: its digest must be that of the newest file ┘
 #
-# COUNT (1000) kills, some two a second. The model is saved in four parts, and some of the lives that
-# come up are ended between two of them. A peer keeps the swarm alive; at the end both leave with
-# one model. FOLDER keeps what is there at the end, SEED repeats the drawn moments.
+# Kills COUNT (1000) times, about twice a second. The model is saved in four parts, and some kills
+# happen between two parts. A peer keeps the swarm alive. At the end both nodes leave with one
+# model. FOLDER keeps the files of the run. SEED repeats its random choices.
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
@@ -26,16 +26,16 @@ finish() {
     local code=$?
     set +e
     [[ -z $keep ]] || cp -r -- "$dir/." "$keep"
-    (exit "$code") # what cleanup ends with
+    (exit "$code") # the exit code for cleanup
     cleanup
 }
 trap finish EXIT
 
-draw() { drawn=$(($1 + RANDOM % ($2 - $1 + 1))); } # from $1 to $2; a subshell would not draw on
+draw() { drawn=$(($1 + RANDOM % ($2 - $1 + 1))); } # sets drawn to $1..$2; a subshell would not advance RANDOM
 
 sleep_ms() { sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"; }
 
-# Until the command succeeds, at most 30 s; looks more often than wait_for.
+# Waits up to 30 s until the command succeeds. Checks more often than wait_for.
 soon() {
     local until=$((SECONDS + 30))
     until "$@"; do
@@ -44,7 +44,7 @@ soon() {
     done
 }
 
-# The newest generation on disk, into newest.
+# Sets newest to the number of the newest generation on disk.
 look_at_disk() {
     local file number
     newest=0
@@ -81,25 +81,25 @@ comes_up() {
     incarnation=$number
 }
 
-# Each life's standard error must be without these.
+# Fails if standard error of the last start reports a refused file.
 nothing_refused() {
     local bad='checkpoint-[0-9]+:|incarnation: |a defect|Sanitizer|runtime error|not the sum of its'
     ! grep -E -- "$bad" "$dir/it.err" >&2 || fail 'a generation was refused, or worse'
 }
 
-# A save is under way, and its first part of 1 MiB is written.
+# Returns success during a save, after its first part of 1 MiB.
 is_between_parts() {
     is_up
     [[ $(find "$dir/it" -name 'checkpoint-*.new' -size +1023k 2>/dev/null) ]]
 }
 
-# SIGKILL; no generation that was whole may be gone.
+# Kills the node with SIGKILL. No complete generation may disappear.
 end_it() {
     local code=0
     look_at_disk
     before=$newest
     kill -KILL "${pid[it]}" 2>/dev/null || true
-    { wait "${pid[it]}" || code=$?; } 2>/dev/null # it would say how it was killed
+    { wait "${pid[it]}" || code=$?; } 2>/dev/null # hides bash's message about the kill
     unset 'pid[it]'
     ((code == 137)) || fail "it ended by itself with $code"
     look_at_disk
@@ -112,15 +112,15 @@ value() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",]*\).*/\1/p" "$dir/said.out"; }
 
 answers() { "$hearsay" status --json --state "$dir/it" >"$dir/said.out" 2>&1; }
 
-# Reads the base's data from the end of the newest generation (src/state/checkpoint.h), before a checksum
-# of 4 bytes; nothing where a chunk of the file ends in the middle of it.
+# Prints the digest of the base's data, which precedes the checksum (4 bytes) at the end of the
+# newest generation (src/state/checkpoint.h). Prints nothing if it spans two chunks of the file.
 digest_on_disk() {
     local file=$dir/it/checkpoint-$newest bytes
     bytes=$(stat -c %s "$file")
     ((bytes % 65536 < 12)) || od -An -tx8 -j$((bytes - 12)) -N8 "$file" | tr -d ' '
 }
 
-# Alone, without training and saving, it is what the newest generation holds, and nothing else.
+# Starts the node alone, without training and saving. It must have exactly the newest generation.
 look_alone() {
     local want
     want=$(digest_on_disk)
@@ -134,7 +134,8 @@ look_alone() {
     looks=$((looks + 1))
 }
 
-# One life. Some are so short that it has not come up; half have at least one checkpoint.
+# Starts the node once and kills it. Some kills come before it is ready, and half after a
+# checkpoint.
 live() {
     begin --set "node.peers=$peer"
     draw 1 8

@@ -22,7 +22,6 @@ fail() {
     exit 1
 }
 
-# Waits until the command succeeds, at most $1 seconds.
 wait_for() {
     local until=$((SECONDS + $1)) what=$2
     shift 2
@@ -32,7 +31,8 @@ wait_for() {
     done
 }
 
-# With a network, processes, mounts and a host name of our own: everything ends with this script.
+# Restarts the script in its own network, process, mount and host name namespaces, which end with
+# it.
 enter() {
     local tool
     for tool in slurmctld slurmd sbatch munged jq unshare; do
@@ -40,7 +40,7 @@ enter() {
     done
     ((EUID == 0)) || { echo 'slurm.sh: needs root' >&2; exit 2; }
     dir=$(mktemp -d "${TMPDIR:-/tmp}/hearsay-slurm-XXXXXX")
-    chmod 0711 "$dir" # munged insists
+    chmod 0711 "$dir" # required by munged
     trap 'rm -rf -- "$dir"' EXIT
     hearsay_in_slurm=$dir unshare --mount --net --uts --pid --fork --kill-child --mount-proc \
         nice bash "${BASH_SOURCE[0]}" "$1"
@@ -85,7 +85,7 @@ start_slurm() {
     hostname head
     ip link set lo up
     local i
-    for i in 1 2 3; do # Slurm wants addresses that are not 127
+    for i in 1 2 3; do # Slurm refuses addresses that begin with 127
         ip address add "10.0.0.$i/32" dev lo
     done
     write_configuration
@@ -104,8 +104,8 @@ start_slurm() {
 
 two_idle() { (($(sinfo -h -N -o %T | grep -cx idle) == 2)); }
 
-# Four tasks on two machines, each of which learns from $1 samples (0: no end), with options for
-# sbatch: the number of the job.
+# Submits four tasks on two machines and prints the job's number. Each task trains $1 samples (0: no
+# limit). Further arguments are options of sbatch.
 submit() {
     local samples=$1
     shift
@@ -120,20 +120,20 @@ is_running() { [[ $(state "$1") == RUNNING ]]; }
 is_pending() { [[ $(state "$1") == PENDING ]]; }
 is_over() { [[ $(state "$1") =~ ^(|COMPLETED|CANCELLED|FAILED|TIMEOUT)$ ]]; }
 
-# How many lines like this the nodes have logged, of each at most one.
+# Prints the number of nodes whose log matches.
 nodes_with() { { grep -lE -- "$1" "$dir"/run/task-*/log.jsonl 2>/dev/null || true; } | wc -l; }
 all_have() { (($(nodes_with "$1") == 4)); }
 
 finals() { jq -r "select(.note == \"final\") | $1" "$dir"/run/task-*/log.jsonl; }
 
-# Versions, one per line, "id/incarnation:next …": each names four nodes.
+# Fails unless each line of versions, "id/incarnation:next ...", names four nodes.
 know_four() {
     awk '{ split("", ids); count = 0
            for (i = 1; i <= NF; i++) { sub("/.*", "", $i); count += !ids[$i]++ }
            if (count != 4) exit 1 }'
 }
 
-# All four left, told and heard, and ended with one model; $1: the job.
+# All nodes of job $1 must leave, have all rumors, and have one model.
 agree() {
     wait_for 90 'the job to end' is_over "$1"
     all_have '"note":"final"' || fail "$(nodes_with '"note":"final"') of 4 nodes ended in order"

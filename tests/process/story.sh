@@ -88,8 +88,8 @@ any_alive() {
 
 says() { grep -qE -- "$2" "$1" 2>/dev/null; }
 
-# The command must end with this exit code, and its output must match the pattern:
-# expect CODE PATTERN COMMAND
+# Runs a command, which must end with this exit code and print text that matches: expect CODE
+# PATTERN COMMAND
 expect() {
     local want=$1 pattern=$2 code=0
     shift 2

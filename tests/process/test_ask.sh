@@ -7,7 +7,7 @@ set -euo pipefail
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
-# NAME.npy: random samples of the type |u1 or <f4, with these sides.
+# Writes NAME.npy: samples NAME COUNT TYPE SIDE..., with random values of type |u1 or <f4.
 samples() {
     python3 - "$dir/$1.npy" "${@:2}" <<'PYTHON'
 import random, struct, sys
@@ -25,7 +25,7 @@ open(name, 'wb').write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + hea
 PYTHON
 }
 
-# The node that is asked from now on: a command in `ask`.
+# Sets `ask` to a command that sends an inference request to this node.
 ask_of() {
     local address
     address=$(address_of "$1")
@@ -33,8 +33,8 @@ ask_of() {
 }
 file_digest() { grep -ao '"digest":"[0-9a-f]*"' "$1" | head -n 1; }
 
-# Asks for all while the node has one base, and that is the one which it has saved, in saved.safetensors:
-# it may save another one right after.
+# Requests all predictions with the base that the node has saved, and copies it to
+# saved.safetensors. Fails if the node's base changed meanwhile.
 asks_of_saved() {
     local saved=$dir/saved.safetensors before
     cp "$dir/one/base.safetensors" "$saved" 2>/dev/null && before=$(file_digest "$saved") &&

@@ -33,7 +33,7 @@ tell 'data'
 idx=(--set data.source=idx --set "data.dir=$dir/data")
 expect 1 "$dir/data" "${node[@]}" "${idx[@]}"
 mkdir "$dir/data"
-# A magic number, ten images of 28x28 promised, three bytes given.
+# The header of ten images of 28x28, followed by only three bytes.
 printf '\0\0\10\3\0\0\0\12\0\0\0\34\0\0\0\34abc' >"$dir/data/train-images-idx3-ubyte"
 printf '\0\0\10\1\0\0\0\12\0\1\2\3\4\5\6\7\10\11' >"$dir/data/train-labels-idx1-ubyte"
 expect 1 'train-images-idx3-ubyte.*(short|truncated|ends|cut)' "${node[@]}" "${idx[@]}"
@@ -46,7 +46,7 @@ expect 1 'train-images-idx3-ubyte.gz' "${node[@]}" "${idx[@]}"
 tell 'keys'
 expect 1 'no-such.key.*hearsay keygen' "${node[@]}" --set "node.identity=$dir/no-such.key"
 expect 1 'no-such.key.*hearsay swarmkey' "${node[@]}" --set "node.swarm_key=$dir/no-such.key"
-expect 1 'node.key' "$hearsay" keygen "$dir/node.key" # it exists
+expect 1 'node.key' "$hearsay" keygen "$dir/node.key" # the file exists
 expect 1 'node.key: .*hearsay keygen' env -C "$dir/data" "$hearsay" node
 [[ ! -e $dir/data/state ]] || fail 'a node without a key has made a folder'
 cp "$dir/node.key" "$dir/open.key"
@@ -55,7 +55,7 @@ expect 1 'open.key.*chmod' "${node[@]}" --set "node.identity=$dir/open.key"
 expect 2 'are the same file' "${node[@]}" --set "node.identity=$dir/swarm.key"
 "$hearsay" swarmkey "$dir/other.key" >/dev/null
 expect 1 'other.key: is not an identity file' \
-    "${node[@]}" --set "node.identity=$dir/other.key" # the wrong kind
+    "${node[@]}" --set "node.identity=$dir/other.key" # a key of the wrong kind
 
 tell 'saved models'
 mkdir -p "$dir/nowhere" "$dir/early/state"
@@ -123,12 +123,12 @@ throw() { cat >"/dev/tcp/127.0.0.1/$port"; } 2>/dev/null
 tell 'noise on the port'
 for ((i = 0; i < 40; i++)); do
     head -c 3000 /dev/urandom | throw || true  # most begin with an impossible length
-    printf '\0\160truncated' | throw || true   # a greeting cut short
-    printf '\377\377oversized' | throw || true # more than a greeting may be
-    printf '\0\0' | throw || true              # less than anything is
-    { printf '\0\160' && head -c 112 /dev/urandom; } | throw || true # the right size, no gate
+    printf '\0\160truncated' | throw || true   # a truncated HELLO
+    printf '\377\377oversized' | throw || true # longer than a first message may be
+    printf '\0\0' | throw || true              # shorter than any message
+    { printf '\0\160' && head -c 112 /dev/urandom; } | throw || true # the right size, but not sealed with the swarm key
 done
-exec {held}<>"/dev/tcp/127.0.0.1/$port" # says nothing at all
+exec {held}<>"/dev/tcp/127.0.0.1/$port" # sends nothing
 wait_for 20 'one to refuse' notes one '"note":"refused".*"text":"was refused'
 wait_for 20 'the silent caller to be sent away' notes one 'the handshake timed out'
 exec {held}>&-

@@ -9,7 +9,7 @@ layers='dense 96, relu, dense 10' # ten blocks: more than one FETCH asks for
 nodes=(--set "model.layers=$layers" --set exchange.interval_s=1 --set exchange.bytes_per_s=2K
     "${patient[@]}")
 
-# The client must end with this exit code and have printed a line that matches each pattern.
+# The client must end with this exit code and print a line for each pattern.
 expect_lines() {
     local want=$1 code=0 pattern
     shift
@@ -21,7 +21,7 @@ expect_lines() {
     done
 }
 
-# A line of the client about the version that it holds: what it says first, and how it ends.
+# Pattern of a line of the client about its version of the base.
 version='[0-9]+ rumors, version [0-9a-f]{16}, digest [0-9a-f]{16}$'
 
 start one "${nodes[@]}"

@@ -25,7 +25,7 @@ for jump in "$hour" 0 "-$hour" "$year" "-$year" 0; do
     ! notes two '"note":"neighbour_lost"' || fail 'two has lost it'
 done
 
-# $1: how wrong the clock is at the next start.
+# Starts node one again with a clock that is wrong by $1 seconds.
 come_again() {
     local before
     before=$(incarnation one)

@@ -26,7 +26,7 @@ test_count = 300
 local_steps = 10
 TEXT
 
-# compare ARGUMENT...: what it prints is in out, what it says in err; returns its exit code.
+# Runs hearsay compare; standard output goes to out, standard error to err. Returns its exit code.
 compare() {
     local code=0
     "$program" compare "$work/tiny.conf" --out "$work/cmp" "$@" >"$work/out" 2>"$work/err" || code=$?
@@ -53,7 +53,8 @@ assert all(len(s["targets"]) == 3 and 0 < s["end_mean"] <= 1 for s in told["stra
 assert "hearsay compare" in told["command"]
 TEXT
 
-# Again: nothing is played, and the figures are the same. With another setting everything is.
+# A second run plays nothing and prints the same figures. A run with another setting plays all
+# again.
 cp "$work/out" "$work/first"
 compare "${three[@]}" || fail 'a second time it does not end with 0'
 grep -q '6 of 6 plays are already finished' "$work/err" || fail "it plays again: $(cat "$work/err")"
@@ -61,13 +62,13 @@ cmp -s "$work/out" "$work/first" || fail 'a second time the figures are others'
 compare "${three[@]}" --set strategy.local_steps=5 --seeds 1 || fail 'with another setting it ends otherwise'
 grep -q 'already' "$work/err" && fail 'plays of another setting count as played'
 
-# Ctrl+C after the first play, and on from there.
+# Ctrl+C after the first play. The next run continues from there.
 rm -rf "$work/cmp"
 "$program" compare "$work/tiny.conf" --out "$work/cmp" "${three[@]}" --jobs 1 >"$work/out" \
     2>"$work/err" &
 pid=$!
 until grep -q '1 of 6 plays' "$work/err"; do kill -0 "$pid" || fail "it ended early: $(cat "$work/err")"; done
-# Another one in the same folder would play the same plays, into the same files.
+# A second command in the same folder would write the same files, so it must be refused.
 kill -STOP "$pid"
 code=0
 said=$("$program" compare "$work/tiny.conf" --out "$work/cmp" "${three[@]}" 2>&1) || code=$?
@@ -101,7 +102,7 @@ sed -n '/^ako .*train.rate/p' "$work/out" | cmp -s - "$work/chosen" || fail 'the
 compare --strategies ako --seeds 1 --seconds 3 || fail "without --settings: $(cat "$work/err")"
 grep -q 'already' "$work/err" && fail 'a play with other settings counts as played'
 
-# refused CODE WORDS ARGUMENT...
+# Runs a command that must fail: refused CODE WORDS ARGUMENT...
 refused() {
     local wanted=$1 words=$2 code=0
     shift 2

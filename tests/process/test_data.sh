@@ -4,7 +4,7 @@
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
-bytes_of() { # numbers of so many bytes, little-endian
+bytes_of() { # numbers of $1 bytes each, little-endian
     local width=$1 number i text=
     shift
     for number in "$@"; do
@@ -15,7 +15,7 @@ bytes_of() { # numbers of so many bytes, little-endian
     printf '%b' "$text"
 }
 
-# npy FILE TYPE SHAPE: an array as NumPy writes it; its numbers come from standard input.
+# Writes an array like NumPy, with numbers from standard input: npy FILE TYPE SHAPE
 npy() {
     local header="{'descr': '$2', 'fortran_order': ${4:-False}, 'shape': ($3), }"
     {
@@ -26,7 +26,8 @@ npy() {
     } >"$dir/$1"
 }
 
-# 300 rows of 4 bytes: the class is where the large one is. And what is 1 where it is first.
+# 300 rows of 4 bytes. The class is the position of the large byte; the float target is 1 for
+# position 0.
 pixels=() classes=() floats=()
 for ((i = 0; i < 300; i++)); do
     class=$((i * 7 % 4))
@@ -106,7 +107,7 @@ expect 1 'short.npy: announces 16 bytes of numbers and holds 12: it is cut short
 expect 1 'int64.npy: holds int64, and samples are uint8 or float32' "${data[@]}" "$dir/int64.npy"
 expect 1 'unknown format; convert the file' "${data[@]}" "$hearsay"
 expect 1 'cannot be opened: No such file' "${data[@]}" "$dir/nowhere.npy"
-expect 1 'shape \(300, 4\)' "${data[@]}" "$dir/nan.npy" "$dir/x.npy" # the others are told, too
+expect 1 'shape \(300, 4\)' "${data[@]}" "$dir/nan.npy" "$dir/x.npy" # also describes the valid files
 expect 1 'data.x has 300 samples and data.y 4;' "${data[@]}" "${arrays[@]}" \
     --set "data.y=$dir/nan.npy"
 expect 1 'data.flip, crop and cutout apply to images only, but the samples are 1 x 4;' \
@@ -126,9 +127,9 @@ bytes_of 4 0x42c80000 0x43480000 | npy far.npy '<f4' '2,'
 expect 0 '^note        x is used without normalisation and is far from mean 0' "${data[@]}" \
     --set data.source=npy --set "data.x=$dir/far.npy" --set "data.y=$dir/far.npy"
 
-# png FILE WIDTH PIXEL...: a grey one of one row, in a stored block of deflate.
+# Writes a greyscale PNG of one row, in a stored block of deflate: png FILE WIDTH PIXEL...
 be32() { bytes_of 1 $(($1 >> 24 & 255)) $(($1 >> 16 & 255)) $(($1 >> 8 & 255)) $(($1 & 255)); }
-chunk() { # TYPE, and its data from standard input; gzip knows the checksum
+chunk() { # chunk TYPE, with data from standard input; gzip computes the checksum
     local file=$dir/chunk
     { printf %s "$1" && cat; } >"$file"
     be32 $(($(wc -c <"$file") - 4))
@@ -151,7 +152,7 @@ png() {
     } >"$dir/$file"
 }
 
-# The accuracy, or R2, that a node noted last is above this.
+# Returns success if the last noted accuracy or R2 of a node is above this.
 above() {
     local part
     part=$(grep -oE '"(accuracy|r2)":-?[0-9.]+' "$dir/$1.log" | sed 's/.*://; $!d')
@@ -211,7 +212,7 @@ eval=("$hearsay" eval --state "$dir/two")
 expect 0 '^accuracy  (100|9[0-9])\.[0-9]* % \([0-9]* of 300 test samples\)$' \
     "${eval[@]}" --x "$dir/x.npy" --y "$dir/y.npy"
 expect 0 'of 30 test samples' "${eval[@]}" "${arrays[@]}"
-expect 0 'of 30 test samples' "${eval[@]}" # the node's own data
+expect 0 'of 30 test samples' "${eval[@]}" # data of the node's configuration
 expect 0 'of 30 test samples' "$hearsay" eval --config "$dir/two/started.conf" --state "$dir/two/base.safetensors"
 mv "$dir/x.npy" "$dir/away.npy"
 expect 1 'x.npy: cannot be opened.*started.conf in the state folder names the data' "${eval[@]}"

@@ -13,13 +13,13 @@ readonly scripts=("$deploy/slurm/hearsay.sbatch" "$deploy/slurm/hearsay-task"
 skip() { printf '     skipped: %s\n' "$*"; }
 has() { command -v "$1" >/dev/null; }
 
-# The words must be those that `hearsay node` takes; the configuration that it makes of them.
+# hearsay node must accept these arguments. Writes the resulting configuration to config.out.
 accepted() {
     "$hearsay" "$@" --print-config >"$dir/config.out" 2>"$dir/config.err" || fail "refused: $*"
 }
 gives() { says "$dir/config.out" "^$1 = $2\$" || fail "not $1 = $2"; }
 
-# Seconds to leave in, with half a minute to save in after node.grace_s.
+# Seconds that a manager waits must suffice for node.grace_s and half a minute of saving.
 is_enough() {
     (($1 >= $(sed -n 's/^grace_s = //p' "$dir/config.out") + 30)) ||
         fail "nodes are killed while they leave, after $1 s"
@@ -38,14 +38,14 @@ else
     skip 'no shellcheck'
 fi
 
-# A program that writes down what it was called with: once for each call, a word per line.
+# A fake program that records its arguments, one per line.
 mkdir "$dir/fake"
 cat >"$dir/fake/hearsay" <<'SCRIPT'
 #!/bin/sh
 printf '%s\n' "$@" >>"$FAKE_CALLS"
 [ "$1" != keygen ] || : >"$2"
 SCRIPT
-# Slurm's own unfolding of n[1-3] into lines.
+# A fake scontrol that expands n[1-3] into lines.
 cat >"$dir/fake/scontrol" <<'SCRIPT'
 #!/bin/sh
 [ "$*" = "show hostnames $FAKE_LIST" ] || exit 1
@@ -55,7 +55,8 @@ chmod +x "$dir/fake/hearsay" "$dir/fake/scontrol"
 
 called() { grep -qxF -- "$1" "$dir/calls" || fail "not called with $1"; }
 
-# Task $1 of $2 on the machines $3 ("2(x2),1" of them in $4), then the node's arguments.
+# Runs hearsay-task: task NUMBER COUNT HOSTS TASKS_PER_MACHINE [ARGUMENT...], with tasks such as
+# "2(x2),1".
 task() {
     local number=$1 count=$2 hosts=$3 per_machine=$4
     shift 4
@@ -81,7 +82,7 @@ called node.peers=n1:7770,n2:7772
 called node.listen=0.0.0.0:7773
 called data.shard=4/4
 called "node.state_dir=$dir/job/task-3"
-task 2 4 'n1 n2' '2(x2)' || fail 'task 2' # the first of its machine
+task 2 4 'n1 n2' '2(x2)' || fail 'task 2' # the first task of its machine
 called node.peers=n1:7770
 task 9 12 'n1 n2 n3 n4 n5' '3,1(x3),6' || fail 'task 9'
 called node.peers=n1:7770,n2:7773,n3:7774
@@ -140,7 +141,7 @@ mapfile -t words < <(sed '1,2d' "$dir/calls")
 accepted "${words[@]}"
 gives shard 2/4
 gives batch 64
-chmod 0660 "$dir/state/node.key" # as a cluster does to volumes
+chmod 0660 "$dir/state/node.key" # as clusters set it on volumes
 pod my-swarm-11 || fail 'pod 11'
 called node.peers=my-swarm-0.there:7770,my-swarm-1.there:7770,my-swarm-2.there:7770
 called data.shard=4/4
@@ -148,7 +149,7 @@ called data.shard=4/4
 [[ $(stat -c %a "$dir/state/node.key") == 600 ]] || fail 'its identity is open to others'
 ! pod somewhere || fail 'no ordinal, and it starts'
 
-# The lines "name: value" of the manifests.
+# Prints the values of the lines "name: value" in the manifest.
 yaml() { sed -n "s/^ *$1: *\([^ ]*\).*/\1/p" "$deploy/kubernetes/hearsay.yaml"; }
 
 tell 'Kubernetes: the manifests'
@@ -170,7 +171,7 @@ tell 'systemd: the units'
 unit=$deploy/systemd/hearsay.service
 diff <(sed 's/hearsay-%i/hearsay/; s/%i\.conf/node.conf/; s/node %i$/node/' \
     "$deploy/systemd/hearsay@.service") "$unit" || fail 'the two units differ in more than names'
-# shellcheck disable=SC2016 # systemd knows these variables, not the shell
+# shellcheck disable=SC2016 # systemd expands these variables
 mapfile -t words < <(sed -n '/^ExecStart=/,/[^\\]$/p' "$unit" |
     sed 's/^ExecStart=hearsay//; s/\\$//' |
     sed 's|${STATE_DIRECTORY}|/state|; s|${RUNTIME_DIRECTORY}|/run/here|' |
@@ -180,16 +181,16 @@ gives state_dir /state
 gives swarm_key /run/here/swarm.key
 is_enough "$(sed -n 's/^TimeoutStopSec=//p' "$unit")"
 user_unit=$deploy/systemd/user/hearsay.service
-# shellcheck disable=SC2046 # its words
+# shellcheck disable=SC2046 # words of a command line
 accepted $(sed -n 's/^ExecStart=hearsay //p' "$user_unit" | sed "s|node.conf|$root/configs/node.conf|")
 is_enough "$(sed -n 's/^TimeoutStopSec=//p' "$user_unit")"
 if has systemd-analyze; then
     for name in hearsay.service hearsay@.service; do
-        # Where it looks for programs is fixed; ours is not there.
+        # systemd searches programs only in fixed folders, so give it the path.
         sed "s|^ExecStart=hearsay |ExecStart=$hearsay |" "$deploy/systemd/$name" >"$dir/$name"
         systemd-analyze verify "$dir/$name" &>"$dir/verify.out" || fail "$name"
         [[ ! -s $dir/verify.out ]] || fail "$name"
-        # Of 10, what its page promises; older versions have no --threshold.
+        # The page promises an exposure of at most 1.0 of 10. Older versions have no --threshold.
         if systemd-analyze --help | grep -q -- --threshold; then
             systemd-analyze security --offline=yes --threshold=10 "$dir/$name" &>"$dir/verify.out" ||
                 fail "$name is exposed by more than 1.0"
@@ -207,7 +208,7 @@ fi
 
 tell 'systemd: what it hears from a node'
 if has perl; then
-    # A datagram is a line; the lines of one are parted by |.
+    # Prints each datagram as a line, with | for its line breaks.
     perl -MSocket -e '$| = 1; socket(S, AF_UNIX, SOCK_DGRAM, 0); bind(S, sockaddr_un($ARGV[0]))
         or die; while (defined recv(S, $_, 4096, 0)) { s/\n/|/g; print "$_\n" }' \
         "$dir/notify" >"$dir/notify.out" &

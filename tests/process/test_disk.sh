@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The disk of a node becomes full, broken or read-only. The node must report it, continue to train, and
 # save again once the disk works: test_disk.sh HEARSAY FAULTS
-# The real disks are small ones in memory, which only root may mount; elsewhere that part is skipped.
+# Mounts small disks in memory, which only root may do. Otherwise that part is skipped.
 set -euo pipefail
 if [[ -z ${HEARSAY_MOUNTS:-} ]]; then
     can=no
@@ -29,11 +29,11 @@ operator=$(sed -n 's/^node.operator = //p' "$dir/said.out")
 nodes=(--set "node.operator=$operator" --set node.save_s=0.5 --set exchange.interval_s=1 --set node.verbose=yes)
 by=(--key "$dir/operator.key" --state "$dir/two")
 
-# A node's disk holds a checkpoint from which it starts.
+# The node's disk must contain a checkpoint from which it can start.
 is_whole() {
     rm -rf -- "$dir/copy"
     mkdir "$dir/copy"
-    until cp -- "$dir/$1"/checkpoint-*[0-9] "$dir/copy" 2>/dev/null; do # an older one has just gone
+    until cp -- "$dir/$1"/checkpoint-*[0-9] "$dir/copy" 2>/dev/null; do # retries if the node removed an older one
         continue
     done
     expect 0 "^ok +checkpoint: $dir/copy/.*: the node continues from it" "$hearsay" doctor "${small[@]}" \
@@ -41,7 +41,7 @@ is_whole() {
         --set "node.state_dir=$dir/copy"
 }
 
-# A swarm of two, the first of which suffers.
+# Starts a swarm of two nodes. The disk of node one will fail.
 begin() {
     start one "${nodes[@]}" --set data.shard=1/2
     wait_for 20 'one to save' notes one 'a checkpoint is on disk'
@@ -49,7 +49,7 @@ begin() {
     wait_for 20 'both to know each other' shows one '"members_live":2,'
 }
 
-# The disk of one is bad, in this way, until "mend" is called.
+# Checks node one while its disk fails with this error, until "mend" repairs the disk.
 suffer() {
     local how=$1 order
     again one "checkpoint.*$how|cannot be (written|made).*$how"
@@ -76,7 +76,7 @@ start_faulty one "${nodes[@]}" --set data.shard=1/2
 wait_for 20 'one to save' notes one 'a checkpoint is on disk'
 start two "${nodes[@]}" --set data.shard=2/2 --set "node.peers=$(address_of one)"
 wait_for 20 'both to know each other' shows one '"members_live":2,'
-suffers 0 5 # EIO
+suffers 0 5 # errno 5: EIO
 suffer 'Input/output error'
 suffers 0 0
 recover
@@ -124,7 +124,7 @@ start one "${nodes[@]}" --set data.shard=1/2 --set "node.peers=$(address_of two)
 wait_for 20 'one to be back' shows one '"members_live":2,'
 (($(incarnation one) > before)) || fail 'an incarnation is used again'
 again one 'a checkpoint is on disk'
-mount --bind "$dir/one" "$dir/one" # it is reached by this mount from now on
+mount --bind "$dir/one" "$dir/one" # the node uses this mount from now on
 mount -o remount,bind,ro "$dir/one"
 suffer 'Read-only file system'
 mount -o remount,bind,rw "$dir/one"

@@ -55,14 +55,14 @@ expect 1 '^FAIL  identity: .*no-such.key.*hearsay keygen' \
     "${doctor[@]}" --set "node.identity=$dir/no-such.key"
 expect 1 '^FAIL  swarm key: .*no-such.key.*hearsay swarmkey' \
     "${doctor[@]}" --set "node.swarm_key=$dir/no-such.key"
-also '^ok    model' # it goes on
+also '^ok    model' # doctor continues after a failure
 cp "$dir/me.key" "$dir/open.key"
 chmod 0644 "$dir/open.key"
 expect 1 '^FAIL  identity: .*open.key.*chmod' "${doctor[@]}" --set "node.identity=$dir/open.key"
 
 tell 'the state folder'
 expect 1 '^FAIL  state_dir: /proc/hearsay does not exist and cannot be created' \
-    "${doctor[@]}" --set node.state_dir=/proc/hearsay # nobody may, not even root
+    "${doctor[@]}" --set node.state_dir=/proc/hearsay # not even root may write there
 expect 1 '^FAIL  state_dir: /proc/self cannot be written to' \
     "${doctor[@]}" --set node.state_dir=/proc/self
 mkdir "$dir/me"
@@ -81,11 +81,11 @@ start old --set train.samples_max=640
 wait_for 20 'it to learn' notes old '"steps":[1-9]'
 leave old
 rm "$dir/old.log"
-start old --set train.enabled=no # so that there are two checkpoints
+start old --set train.enabled=no # for two checkpoints
 address_of old >/dev/null
 leave old
 old=("${doctor[@]}" --set "node.identity=$dir/old.key" --set "node.state_dir=$dir/old")
-# The folder's content, bit for bit.
+# Prints checksums of all files in the node's folder.
 content() { (cd "$dir/old" && sha256sum -- *); }
 before=$(content)
 expect 0 "^ok    checkpoint: $dir/old/checkpoint-2, [0-9.]+ m?s old: the node continues from it" "${old[@]}"
@@ -123,7 +123,7 @@ also 'no check failed, warnings: 1'
 ! notes one '"note":"(neighbour|member|refused|settings)"' || fail 'the doctor has left traces'
 
 tell 'a peer that is this node itself, or a copy of it'
-free=$((20000 + $$ % 10000)) # below what the system gives to whoever asks for any, and this process's alone
+free=$((20000 + $$ % 10000)) # below the range of automatic ports, and unique to this process
 expect 0 'is this node itself, which it does not dial' "${doctor[@]}" \
     --set "node.listen=127.0.0.1:$free" --set "node.peers=127.0.0.1:$free"
 expect 1 "^FAIL  peer $address: is another running node with this node's identity .*hearsay keygen" \
@@ -154,7 +154,7 @@ expect 1 "^WARN  peer $address: was not asked whether it accepts this node" \
     "${doctor[@]}" --set "node.peers=$address" --set "node.identity=$dir/no-such.key"
 
 tell 'peers that are not there'
-# Bound by nobody: the doctor's own port was free a moment ago, and is not listened to.
+# No program listens on port 1.
 expect 1 '^FAIL  peer 127.0.0.1:1: cannot be reached .*connection refused.*no program listens' \
     "${doctor[@]}" --set "node.peers=127.0.0.1:1, $address, no-such-host.invalid:7770"
 also "^ok    peer $address: is node"

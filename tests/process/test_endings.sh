@@ -2,7 +2,7 @@
 # A node ends when its terminal is closed, except under nohup and the like: test_endings.sh HEARSAY
 set -euo pipefail
 
-# The tests may run under nohup themselves.
+# Restores the default of SIGHUP, because the tests may run under nohup.
 [[ ${HUP_IS_DEFAULT:-} ]] || HUP_IS_DEFAULT=1 exec env --default-signal=HUP bash "$0" "$@"
 
 # shellcheck source=tests/process/story.sh

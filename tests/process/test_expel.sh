@@ -78,7 +78,7 @@ says "$dir/three.err" 'expelled this node from the swarm \(order 2\): its disk i
     fail 'it does not say why'
 start three "${nodes[@]}" --set "node.peers=$one"
 reap three 4
-# Two has no log from before its last start: it takes over the base of one, which has.
+# Node two's log does not reach back before its restart, so it takes over the base of node one.
 obeys() { shows "$1" '"number":2,' && ! says "$dir/page.out" "\"id\":\"$out\",\"incarnation\":[0-9]*,\"rumors\""; }
 wait_for 40 'one to obey' obeys one
 wait_for 40 'two to obey' obeys two

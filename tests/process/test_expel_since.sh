@@ -21,7 +21,8 @@ out=$(sed -n 's/.*"program":"[^"]*","id":"\([0-9a-f]*\)".*/\1/p' "$dir/page.out"
 tell 'a witness hears all that was said so far, and what is said'
 "$hearsay" keygen "$dir/witness.key" >/dev/null
 start_member witness.py witness "$layers" 12730 "$one" "$two" --heard "$dir/heard" --layers "$layers"
-# It ends at the first digest that is not the sum.
+# Prints the number of versions that the witness checked. The witness ends at the first wrong
+# digest.
 versions() { sed -n 's/^\([0-9]*\) versions are the sum.*/\1/p' "$dir/client.out" | tail -n 1; }
 has_seen() { local now && now=$(versions) && { dead witness || ((${now:-0} >= $1)); }; }
 sees() {
@@ -37,9 +38,9 @@ comes_to() { local now && now=$(known) && [[ -n $now ]] && ((now >= $1)); }
 tell 'three publishes before and after a moment'
 wait_for 120 'three to publish' comes_to 8
 moment=$(date -u '+%Y-%m-%d %H:%M:%S')
-before=$(known) # and more had not come by then
+before=$(known) # upper bound of its rumors at that moment
 wait_for 120 'three to publish more' comes_to $((before + 8))
-sees $(($(versions) + 2)) # a slow witness has heard of these, too
+sees $(($(versions) + 2)) # so a slow witness has also received these rumors
 
 tell 'what is no moment, or too long ago, is refused'
 expect 2 'say how long ago, such as 90s' "${expel[@]}" "$out" --since 'a while'

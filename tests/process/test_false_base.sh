@@ -30,7 +30,7 @@ tell 'it takes the base of another'
 start two "${nodes[@]}" --set "node.listen=$two" --set "node.peers=$one"
 wait_for 120 'three to hold the base' notes three 'has the base of the swarm'
 wait_for 60 'three to know both' shows three '"neighbours":2,'
-joined_again() { (($(grep -c '"note":"joined"' "$dir/two.log") > 1)); } # its log has both starts
+joined_again() { (($(grep -c '"note":"joined"' "$dir/two.log") > 1)); } # the log contains both starts
 wait_for 120 'two to have joined again' joined_again
 
 tell 'all end with one model'

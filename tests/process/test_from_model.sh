@@ -29,7 +29,7 @@ digest=$(said_of old digest)
 tell 'a damaged copy is not what it says it is'
 eval=("$hearsay" eval --data-source generated --test-count 200 --state "$dir/copy.safetensors")
 size=$(stat -c %s "$base")
-# A copy with these bytes in place of the last weights.
+# Replaces the last weights of a copy by these bytes.
 damage() {
     cp "$base" "$dir/copy.safetensors"
     printf '%b' "$1" | dd of="$dir/copy.safetensors" bs=1 seek=$((size - $2)) conv=notrunc status=none
@@ -41,7 +41,7 @@ damage '\0\0\0\x3e' 4 # 0.125
 expect 1 "$refused" "${eval[@]}"
 damage '\0\0\xc0\x3f' 4 # 1.5
 expect 1 "$refused" "${eval[@]}"
-damage '\0\0\xc0\x7f' 4 # no number
+damage '\0\0\xc0\x7f' 4 # NaN
 expect 1 "$refused" "${eval[@]}"
 
 tell 'a file that another program wrote is taken as model.start takes it'
@@ -54,7 +54,7 @@ layers=(--layers 'dense 16, relu, dense 10' --set data.train_count=600)
 "${eval[@]}" "$foreign" "${layers[@]}" --json >"$dir/foreign.json"
 diff "$dir/ours.json" "$dir/foreign.json" || fail 'one model, and two results'
 expect 0 '^learned   unknown: the file does not say$' "${eval[@]}" "$foreign" "${layers[@]}"
-# A named model is the one to be: metadata is not looked at.
+# Metadata do not matter if the model is given.
 expect 0 '^learned   unknown: the file does not say$' "${eval[@]}" "$base" "${layers[@]}"
 holds='it holds 0.dense.weight F32 \[16,784\], .*; the model needs 0.dense.weight F32'
 expect 1 "foreign.safetensors: tensor .* has another shape: $holds \[17,784\]" \
@@ -120,7 +120,7 @@ again=("$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key"
 expect 1 'none of the .* checkpoints is usable' "${again[@]}"
 
 tell 'whose checkpoint it is, if not ours'
-# The command must be refused, and say that the checkpoint is of this.
+# The command must refuse the checkpoint and name what it belongs to.
 of() { expect 1 "checkpoint-[0-9]+: is of $1" "${again[@]}" "${@:2}"; }
 of "a swarm that started from start $digest, but this swarm starts from seed 1; restore model.seed or"
 again+=(--set "model.start=$base")
@@ -147,7 +147,7 @@ reap trains 137
 is_saved trains 1 || fail 'the model is gone'
 saved=$(said_of trains samples)
 ! notes trains '"note":"resumed"' || fail 'there was nothing to go on from'
-touch "$dir/trains/base.safetensors.new" # as if the crash had come during a save
+touch "$dir/trains/base.safetensors.new" # as left by a crash during a save
 start trains --set node.save_s=0.3
 wait_for 20 'a newer one' is_saved trains $((saved + 1))
 resumed="continues from $dir/trains/checkpoint-[0-9]+, [0-9.]+ m?s old: \

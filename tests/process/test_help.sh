@@ -25,7 +25,7 @@ for command in "${commands[@]}"; do
         fail "configs/README.md has no exit codes of $command"
 done
 
-# Ends with code $1 where it is called with the rest, and says why (doctor among its findings).
+# Runs a command that must end with code $1 and print a message (doctor: among its findings).
 ends() {
     local code=0
     (cd "$work/empty" && "$program" "${@:2}" >"$work/out" 2>"$work/err" </dev/null) || code=$?
@@ -66,7 +66,7 @@ ends 2 compare nothing.conf
 ends 2 swarm --nodes 1000
 ends 1 swarm --json nowhere/results.json
 ends 0 keygen
-ends 1 keygen # it is there
+ends 1 keygen # the file exists
 ends 0 swarmkey
 ends 1 swarmkey
 ends 0 operatorkey
@@ -76,7 +76,7 @@ ends 2 completion tcsh
 ends 2 manual nonsense
 ends 1 manual --all nowhere
 
-# Manual pages, where the build makes them: with a sanitizer in it, it does not.
+# Checks the manual pages, which builds with a sanitizer lack.
 mkdir "$work/man"
 "$program" manual --all "$work/man" || fail 'no manual pages'
 for command in "${commands[@]}"; do

@@ -15,7 +15,7 @@ if ! command -v jq >/dev/null; then
     exit 77
 fi
 
-# Ends with exit code $1, and what it prints fulfils $2 of jq.
+# Runs a command: exit code $1, and output for which the jq filter $2 is true.
 gives() {
     local code=0
     "$program" "${@:3}" >out 2>err || code=$?

@@ -9,7 +9,7 @@ page=$(realpath -- "$(dirname "${BASH_SOURCE[0]}")/../../src/library/README.md")
 
 tell 'installed, where nothing of it was meant to be'
 expect 0 'pkgconfig/hearsay.pc' cmake --install "${hearsay%/*}" --prefix "$dir/first"
-mv -- "$dir/first" "$dir/usr" # neither of them knows where it was
+mv -- "$dir/first" "$dir/usr" # moved, so that no file contains its path
 export LD_LIBRARY_PATH PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$dir/usr" -name hearsay.pc)")
 LD_LIBRARY_PATH=$(dirname "$(find "$dir/usr" -name libhearsay.so)")
@@ -20,7 +20,7 @@ read -ra flags < <(pkg-config --cflags --libs hearsay)
 cc -Wall -Werror -o "$dir/program" "$dir/program.c" "${flags[@]}" || fail 'it does not compile'
 
 tell 'the same, by the lines for CMake on that page'
-# shellcheck disable=SC2016 # these are quotes of the page
+# shellcheck disable=SC2016 # backquotes in the page
 sed -n '/^```cmake$/,/^```$/{/^```/d;p}' "$page" >"$dir/CMakeLists.txt"
 unset PKG_CONFIG_PATH
 expect 0 'Build files have been written' cmake -S "$dir" -B "$dir/by-cmake" -DCMAKE_PREFIX_PATH="$dir/usr"

@@ -14,7 +14,7 @@ trains() {
     wait_for 20 "$1 to train on" trained_on "$1" "$(steps "$1")"
 }
 
-# $tty is a terminal from here until hang_up.
+# Opens a terminal and sets $tty. hang_up closes it.
 open_terminal() {
     coproc TERMINAL { exec python3 "$scripts/terminal.py"; }
     pid[terminal]=$TERMINAL_PID

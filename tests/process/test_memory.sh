@@ -8,8 +8,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/faults_story.sh"
 
 readonly sentence='out of memory|no memory left|Cannot allocate memory'
 options=(--set train.threads=1 --set data.train_count=60 --set data.test_count=20)
-last=0     # the last refusal that a start came to
-survived=0 # libraries that did without
+last=0     # number of the last allocation that failed
+survived=0 # starts that worked despite a failure in a library
 
 for name in new one; do
     "$hearsay" keygen "$dir/$name.key" >/dev/null
@@ -19,8 +19,8 @@ done
 refuse() { FAULTS_ALLOCATION=$refused LD_PRELOAD=$faults exec "$hearsay_here" "$@"; }
 is_refused() { says "$dir/$1.err" '^faults: this memory is refused'; }
 
-# A start whose $2-th request is refused: it ends as it should, or does without and says $3. Fails when
-# nothing was refused until then.
+# Starts node $1 while its $2-th allocation fails. It must end with a message, or continue and log
+# $3. Fails if it made fewer allocations until then.
 start_refused() {
     local name=$1 code=0
     refused=$2
@@ -43,7 +43,8 @@ start_refused() {
     fi
 }
 
-# A command whose n-th request is refused, for n from 1 in steps of $1, until nothing is any more.
+# Runs a command again and again while its n-th allocation fails, for n from 1 in steps of $1, until
+# it makes fewer allocations.
 refuse_command() {
     local step=$1 code
     shift
@@ -73,7 +74,7 @@ first=$(incarnation one)
 
 tell 'its next start, each request until it trains'
 last=0
-for ((n = 1; ; n += n < 80 ? 1 : 9)); do # from there on most are for notes
+for ((n = 1; ; n += n < 80 ? 1 : 9)); do # later allocations are mostly for notes
     start_refused one "$n" '"note":"status"' || break
 done
 ((last > 100)) || fail "only $last requests"

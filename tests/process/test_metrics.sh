@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Metrics of a real swarm, read by Prometheus: test_metrics.sh HEARSAY
 #
-# Two daemons and a real Prometheus that scrapes them: every sample is well formed, they go up, and
-# both nodes end with one digest in Prometheus's eyes. The alert rules find what they are made for,
-# and nothing else. Health answers as `hearsay status` exits. Exits 77 where Prometheus is not.
+# Two daemons, and a real Prometheus that scrapes them. All samples must be well-formed, and both
+# nodes must end with one digest in Prometheus. The alert rules must fire in their cases only.
+# Health endpoints must agree with `hearsay status`. Exits with 77 without Prometheus.
 set -euo pipefail
 
 hearsay=$(realpath "$1")
@@ -26,10 +26,10 @@ fail() {
     exit 1
 }
 
-# Waits without a limit for slow events; ctest has the limit.
+# Waits without a limit for slow events. ctest has a limit.
 until_true() { until "$@"; do sleep 0.2; done; }
 
-start() { # its number, then options
+start() { # number of the node, options
     local n=$1
     shift
     "$hearsay" keygen "$n.key" >/dev/null
@@ -49,13 +49,13 @@ start 2 --set node.peers=127.0.0.1:7791
 until_true has_http 2
 one=$(http_of 1) two=$(http_of 2)
 
-# Health, as status exits.
+# /livez and /readyz must agree with the exit code of hearsay status.
 [ "$(curl -s "http://$one/livez")" = ok ] || fail 'livez'
 is_ready() { [ "$(curl -s -o ready.txt -w '%{http_code}' "http://$one/readyz")" = 200 ]; }
 until_true is_ready
 "$hearsay" status --state state1 >/dev/null || fail 'ready, and status says it is not'
 
-# Well formed, and with what the page of metrics promises.
+# Metrics must be well-formed and include those that the page of metrics names.
 curl -s "http://$one/metrics" >metrics.txt
 promtool check metrics <metrics.txt || fail 'promtool finds fault with the metrics'
 for name in uptime_seconds samples_total swarm_samples step_seconds_bucket share lag_seconds members \
@@ -68,7 +68,6 @@ done
 bad=$(sed 's/{.*//; s/ .*//' metrics.txt | grep -v '^#' | grep -v '^hearsay_' || true)
 [ -z "$bad" ] || fail "metrics without the prefix: $bad"
 
-# A real Prometheus, with the shipped rules.
 cp "$deploy/alerts.yaml" .
 sed "s/127.0.0.1:9464/$one\", \"$two/; s/scrape_interval: 15s/scrape_interval: 1s/" \
     "$deploy/prometheus.yaml" >prometheus.yaml
@@ -78,7 +77,7 @@ prometheus --config.file=prometheus.yaml --storage.tsdb.path=tsdb --web.listen-a
 has_port() { grep -q 'Listening on' prometheus.out; }
 until_true has_port
 port=$(sed -n 's/.*msg="Listening on" address=127.0.0.1:\([0-9]*\).*/\1/p' prometheus.out | head -n 1)
-ask() { # an expression: its values, one a line
+ask() { # prints the values of an expression, one per line
     curl -s --data-urlencode "query=$1" "http://127.0.0.1:$port/api/v1/query" |
         python3 -c 'import json, sys
 for each in json.load(sys.stdin)["data"]["result"]: print(each["value"][1])'
@@ -93,11 +92,11 @@ evaluated() { [ "$(ask 'count(hearsay_evaluation_accuracy > 0.2)')" = 2 ]; }
 until_true evaluated
 [ -z "$(ask 'ALERTS{alertstate="firing"}')" ] || fail "alerts of a healthy swarm: $(ask ALERTS)"
 
-# The rules, by cases that promtool plays.
+# Tests the rules with the cases of promtool.
 cp "$here/alerts_test.yaml" .
 promtool test rules alerts_test.yaml || fail 'the alert rules'
 
-# The board asks for metrics that there are.
+# The board may only use existing metrics.
 grep -o 'hearsay_[a-z_]*' "$deploy/board.json" alerts.yaml | sed 's/.*://' | sort -u |
     while read -r name; do
         name=${name%_bucket}
@@ -107,7 +106,7 @@ grep -o 'hearsay_[a-z_]*' "$deploy/board.json" alerts.yaml | sed 's/.*://' | sor
     done
 python3 -m json.tool "$deploy/board.json" >/dev/null || fail 'the board is no JSON'
 
-# A node that others can reach wants a token, and is asked with it.
+# A node whose page other machines can reach needs a token, and its page requires it.
 ! "$hearsay" node --set node.http=0.0.0.0:0 --set node.peers=127.0.0.1:1 >refused.out 2>&1 ||
     fail 'a page for everybody'
 grep -q 'http_token' refused.out || fail "no word of http_token: $(cat refused.out)"
@@ -117,7 +116,7 @@ echo short >token && chmod 600 token
     fail 'a short token is taken'
 grep -q 'fewer than 16 characters' short.out || fail "$(cat short.out)"
 
-# A killed node also disappears from Prometheus.
+# Prometheus must notice a killed node.
 kill -9 "$(jobs -p | sed -n 2p)"
 is_gone() { [ "$(ask 'sum(up{job="hearsay"})')" = 1 ]; }
 until_true is_gone

@@ -21,14 +21,14 @@ run() {
     echo "$code"
 }
 
-# A row for each layer, one for all of them, and what was done.
+# A row for each layer, a row for the model, and a line about the measurement.
 (($(run --time --passes 3 lenet) == 0)) || fail 'it does not measure'
 grep -qE '^conv 16 5x5 pad 2 +16x28x28 +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ %$' out || fail 'no row of a layer'
 grep -qE '^relu +16x28x28 +\(in the above\)$' out || fail 'no row of what the layer before computes'
 grep -qE '^all, one sample +[0-9.]+ +[0-9.]+ +[0-9.]+ +100.0 %$' out || fail 'no row of all'
 grep -qE '^One sample at a time on .+: 3 passes to warm up, 3 timed\.$' out || fail 'no word of how it was measured'
 
-# The same as numbers, with and without times.
+# --json, with and without times.
 (($(run --time --passes 3 --threads 2 --json 'embed 20 8, residual(norm, attention 2), logits' --context 5) == 0)) ||
     fail 'no JSON'
 python3 - out <<'PYTHON' || fail 'the JSON is another'

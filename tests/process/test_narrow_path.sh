@@ -41,7 +41,7 @@ for name in a b; do
     chmod +x "$dir/in_$name"
 done
 
-# A base of several packets.
+# A base larger than a packet.
 large=(--set 'model.layers=dense 256, relu, dense 10' --set train.steps_per_s=40)
 hearsay=$dir/in_a
 start one "${large[@]}" --set node.listen=0.0.0.0:7770 --set data.shard=1/2
@@ -55,7 +55,7 @@ hearsay=$program
 wait_for 60 'two to say that large packets do not arrive' notes two '"note":"stalled"'
 says "$dir/two.err" 'warning: .* went silent twice .* packets of at most 1024 bytes' ||
     fail 'it does not name the packets'
-received() { # rumors, by this node
+received() { # prints the number of rumors that node one received
     page "$1"
     sed -n 's/.*"rumors_received":\([0-9]*\),.*/\1/p' "$dir/page.out"
 }
@@ -64,7 +64,7 @@ for name in one two; do
     before=$(received "$name")
     wait_for 60 "$name to hear the other" hears_more "$name" "${before:-0}"
 done
-# Once for each size; a machine that stands still may look like a second loss.
+# One note for each size. A pause of this machine may look like a second loss.
 (($(grep -c '"note":"stalled"' "$dir/two.log") <= 2)) || fail 'it says so again and again'
 
 tell 'the doctor names the packets'

@@ -23,7 +23,7 @@ refuses() {
     grep -qF -- "$2" "$work/err" || fail "plot ${*:3}: not \"$2\" in: $(<"$work/err")"
 }
 
-# A node of two that trains alone, until it was evaluated; its log is what any node's is.
+# Two nodes, each alone, train until their first evaluation and leave a log.
 mkdir -- "$work/node1" "$work/node2"
 (cd "$work" && "$program" keygen && "$program" swarmkey) >"$work/keys"
 for i in 1 2; do
@@ -49,7 +49,7 @@ grep -qP '[\x{2800}-\x{28ff}]' "$work/out" || fail 'no braille'
 LC_ALL=C "$program" plot "$work"/node?/node.log --what accuracy >"$work/out" || fail 'two logs'
 ! LC_ALL=C grep -q '[^ -~]' "$work/out" || fail 'more than ASCII where LC_ALL=C'
 grep -q 'a  node1  b  node2' "$work/out" || fail "no legend of both: $(<"$work/out")"
-# On a terminal, as wide as that is, and in colours unless NO_COLOR is there.
+# Draws on a terminal of $1 columns after the shell command $2. NO_COLOR switches colours off.
 on_terminal() { script -qec "stty cols $1; $2 '$program' plot $work/node?/node.log" /dev/null; }
 on_terminal 100 'TERM=xterm' >"$work/out" || fail 'on a terminal'
 grep -q $'\033\[36m' "$work/out" || fail 'no colours on a terminal'
@@ -64,7 +64,7 @@ jq -e '.what == "loss" and .by == "samples" and (.curves | length) == 2 and
     (.curves[0] | .name == "node1" and (.x | length) == (.y | length) and (.x | length) > 1)' \
     "$work/points.json" >/dev/null || fail "the points: $(<"$work/points.json")"
 
-# For TensorBoard, read by a reader of our own; by its own in test_tensorboard.sh.
+# --tensorboard. This reads the file without TensorBoard; test_tensorboard.sh uses its own reader.
 "$program" plot "$work"/node?/node.log --by samples --tensorboard "$work/board" || fail 'no events'
 "$program" plot "$work"/node?/node.log --by samples --tensorboard "$work/board" || fail 'no events again'
 code=0

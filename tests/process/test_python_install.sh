@@ -4,7 +4,7 @@
 #
 #   test_python_install.sh PYTHON
 #
-# Exits with 77 where pip reaches no index or there is no PyTorch, or with 1 if REQUIRE_PYTHON is set.
+# Exits with 77 without PyTorch or if pip reaches no index (with 1 if REQUIRE_PYTHON is set).
 set -euo pipefail
 python=$1
 root=$(cd -- "$(dirname -- "$0")/../.." && pwd)
@@ -26,20 +26,20 @@ skip() {
 
 cd -- "$root"
 before=$(git status --porcelain 2>/dev/null || true)
-SKBUILD_CMAKE_DEFINE=WITH_CUDA=OFF "$folder/venv/bin/pip" install -q ./src/python # nvcc takes minutes
+SKBUILD_CMAKE_DEFINE=WITH_CUDA=OFF "$folder/venv/bin/pip" install -q ./src/python # compiling for GPUs takes minutes
 [[ $(git status --porcelain 2>/dev/null || true) == "$before" ]] || {
     echo 'installing changed the checkout' >&2
     exit 1
 }
 
-cd -- "$folder" # not where the package's source can be found
+cd -- "$folder" # so that Python does not import from the source
 venv/bin/hearsay --version
 venv/bin/python -m hearsay.local --nodes 2 "$root/src/python/examples/char_gpt.py" \
     --text "$root/configs/README.md" --samples 3200 --width 32 >out
 cat out
 (($(grep -cE '^\[[12]\] validation [0-9.]+ nats per byte$' out) == 2))
 
-# With a library that is named, nothing is built.
+# If HEARSAY_LIBRARY names a library, the installation builds nothing.
 library=$(find venv -name 'libhearsay.so*')
 cp -- "$library" libhearsay.so
 HEARSAY_LIBRARY=$folder/libhearsay.so venv/bin/pip install -q --force-reinstall --no-deps "$root/src/python"

@@ -14,7 +14,7 @@ nodes=(--set "node.operator=$operator" --set exchange.interval_s=1 --set exchang
 start_three "${nodes[@]}"
 know_each_other
 
-# A client with this name that only asks for the new swarm key, and what it is called as a member.
+# Starts a client that only requests the new swarm key. id_of prints its id.
 ask_as() { start_client "$1" 'dense 16, relu, dense 10' 12730 "$one" --learn-key "$dir/$1.new" "${@:2}"; }
 id_of() { "$hearsay" keygen "$dir/$1.key" | sed -n 's/^\([0-9a-f]\{64\}\)$/\1/p'; }
 is_member() { shows one "\"id\":\"$1\",[^{}]*\"admitted_by\""; }

@@ -31,7 +31,7 @@ tell 'hours later, another publishes, too'
 for kept in "$dir"/one/base-2*.safetensors; do
     mv "$kept" "$dir/one/base-20261101-120000.safetensors"
 done
-rm "$dir/one.log" # it names the address of the start before
+rm "$dir/one.log" # it contains the address of the earlier start
 start one "${nodes[@]}"
 one=$(address_of one)
 start two "${nodes[@]}" --set "node.peers=$one"

@@ -15,7 +15,8 @@ if ! command -v python3 >/dev/null; then
     exit 77
 fi
 
-# Stands for the program: what it is asked to complete the program answers, all else it notes.
+# A fake program. It passes on requests for completions to the real program and records all other
+# calls.
 mkdir "$work/bin" "$work/here"
 cat >"$work/bin/hearsay" <<TEXT
 #!/bin/sh
@@ -28,7 +29,7 @@ export PATH=$work/bin:$PATH
 touch "$work/here/mine.conf" "$work/here/weights.safetensors"
 cd "$work/here"
 
-# Keys, and the words that the program must be given for them.
+# Each case: the typed keys, a tab, and the arguments that the program must receive.
 readonly cases=(
     $'hearsay eva\t'                                '<eval>'
     $'hearsay eval --sta\tweig\t'                   '<eval><--state><weights.safetensors>'
@@ -38,10 +39,10 @@ readonly cases=(
     $'hearsay node --set train.sched\tcos\t--alo\t' '<node><--set><train.schedule=cosine><--alone>'
     $'hearsay node --set model.start=weig\t'        '<node><--set><model.start=weights.safetensors>'
     $'hearsay sim mi\t'                             '<sim><mine.conf>'
-    $'hearsay help exp\t'                           '<help><exp>' # export or expel
+    $'hearsay help exp\t'                           '<help><exp>' # ambiguous: export or expel
 )
 
-# Types all cases into the shell of the arguments, and compares.
+# Types all cases into this shell and compares the recorded arguments.
 types() {
     local i keys='' wanted=''
     rm -f "$work/given"
@@ -68,8 +69,8 @@ if command -v zsh >/dev/null; then
 else
     skipped=zsh
 fi
-# fish says itself what it would complete a line with.
-fish_offers() { # after line $1 the word $2
+# Asks fish for its completions of a line, instead of typing it.
+fish_offers() { # line, expected completion
     fish --no-config -c "source '$work/hearsay.fish'; complete -C '$1'" >"$work/shown" 2>&1
     cut -f1 "$work/shown" | grep -qxF -- "$2" || fail "fish: \"$1\": not $2 in: $(<"$work/shown")"
 }
@@ -88,8 +89,8 @@ else
     skipped=fish
 fi
 
-# The completion scripts complete every option that a command's parser knows, and nothing
-# else is (test_help.sh compares the help with the parser).
+# The completion scripts must offer exactly the options in each command's help. test_help.sh
+# compares the help with the parser.
 for command in $("$program" completion --ask '' | cut -f1 | grep -v -e '^-' -e '^help$'); do
     "$program" "$command" --help | sed -n 's/^  \(--[a-z-]*\).*/\1/p' >"$work/known"
     "$program" completion --ask "$command" -- | cut -f1 >"$work/offered"

@@ -10,11 +10,11 @@ export OPENBLAS_NUM_THREADS=1
 
 fail() { printf 'test_sim: %s\n' "$*" >&2; exit 1; }
 
-# Needs no files and little computation, because only repetition is tested.
+# Needs no files and little computation, because it only tests repetition.
 readonly small=(--no-report --set data.source=generated --set data.train_count=3000
     --set data.test_count=500 --set model.layers='dense 32, relu, dense 10')
 
-# The trace's hash of a scenario; the rest goes to sim. Expectations are not met in so short a time.
+# Prints the hash of a scenario's trace. Expectations may fail, because the plays are short.
 hash_of() { { "$program" sim "$@" 2>/dev/null || true; } | awk '$1 == "trace" { print $2 }'; }
 
 for name in sim-home-swarm sim-churn sim-partition; do
@@ -40,7 +40,7 @@ for file in report.html summary.json series.csv; do
     [[ -s $work/report/$file ]] || fail "the report has no $file"
 done
 
-# The manual: its first scenario is one, and its table names every ready scenario.
+# The first scenario in the manual must be valid, and its table must name every shipped scenario.
 awk '/^```/ { if (inside && found) exit; inside = !inside; next }
     inside && /^\[scenario\]/ { found = 1 }
     inside && found { print }' sim/README.md >"$work/manual.conf"
@@ -58,7 +58,7 @@ code=0
 ((code == 1)) || fail "an expectation that does not hold ends with $code"
 grep -q 'NOT MET' "$work/out" || fail 'the expectation that does not hold is not named'
 
-# Each mistake: exit code 2 and a sentence that names it.
+# Each mistake must cause exit code 2 and a message that names it.
 mistake() {
     local wanted=$1 code=0
     shift
@@ -78,8 +78,8 @@ mistake 'cannot create the folder' "$work/tiny.conf" --out "$work/none/report"
 printf 'nodes = 3 b, 100 smaples/s\n' >>"$work/tiny.conf"
 mistake 'tiny.conf:7' "$work/tiny.conf"
 
-# Interrupted while it plays: the report of what was played, which says so. The live line shows that
-# the play has begun, so nothing here depends on speed.
+# Interrupts a play. The report must describe the finished part and say that it is incomplete. The
+# live line shows that the play has begun, so this does not depend on speed.
 cat >"$work/long.conf" <<'TEXT'
 [scenario]
 seconds = 800000
@@ -103,13 +103,13 @@ grep -q 'NOT MET' "$work/out" && fail 'an expectation was judged on a part'
 grep -q '"interrupted_s": [1-9]' "$work/part/summary.json" || fail 'summary.json tells a whole run'
 grep -q '\["interrupted",' "$work/part/report.html" || fail 'report.html tells a whole run'
 
-# Interrupted before anything was played (the scenario is read from a pipe, which holds the program): no
-# folder stays behind, one that was there does.
+# Interrupts before the play begins: the scenario is a pipe without data. A new folder must be
+# removed; an existing folder must stay.
 mkfifo "$work/held.conf"
 for folder in new there; do
     [[ $folder == new ]] || mkdir "$work/there"
     "$program" sim "$work/held.conf" --out "$work/$folder" >"$work/out" 2>"$work/err" &
-    exec {held}>"$work/held.conf" # it has opened the other end
+    exec {held}>"$work/held.conf" # the program has opened the pipe
     kill -TERM $!
     until grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$!/status"; do :; done
     cat "$work/long.conf" >&"$held"
@@ -122,14 +122,15 @@ done
 [[ ! -e $work/new ]] || fail 'interrupted at once, it leaves the folder that it made'
 [[ -d $work/there ]] || fail 'interrupted at once, it removes a folder that it did not make'
 
-# A second signal does not wait for the report, whose page is a pipe that nobody reads.
+# A second signal must end the program at once, although it writes its page to a pipe without
+# reader.
 sed 's/800000/20/' "$work/long.conf" >"$work/short.conf"
 mkdir "$work/drawn"
 mkfifo "$work/drawn/report.html"
 "$program" sim "$work/short.conf" --out "$work/drawn" --only >"$work/out" 2>"$work/err" &
 until [[ -s $work/drawn/summary.json ]]; do :; done
 kill -TERM $!
-until grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$!/status"; do :; done # else two would be one
+until grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$!/status"; do :; done # otherwise two pending signals would become one
 kill -TERM $!
 code=0
 wait $! || code=$?
@@ -138,7 +139,7 @@ wait $! || code=$?
 code=0
 "$program" sim "$work/tiny.conf" --trace "$work/none/trace" >/dev/null 2>&1 || code=$?
 ((code != 0)) || fail 'a trace that cannot be written is no failure'
-# The daemon's program contains neither attackers nor other strategies: its simulator does.
+# Only the simulator contains attackers and other strategies, not the daemon's program.
 readonly rivals='hostile_rumor|poisoner_|sparseloco|storm_play'
 grep -aqE "$rivals" "$program-sim" || fail "$program-sim has no attackers"
 ! grep -aqE "$rivals" "$program" || fail "$program contains attackers or other strategies"

@@ -54,7 +54,7 @@ expect 0 '"neighbours":1,"members_live":2' "${status[@]}" --state "$dir/two" --j
 
 tell 'top draws on any terminal'
 wait_for 20 'one to say what it has learned' shows one '"samples":[1-9][^{}]*"is_self":true'
-# q is typed before it begins: it draws once. $1: columns; $2: of the environment
+# Runs top with q already typed, so that it draws once: top_on COLUMNS ENVIRONMENT
 top_on() {
     script -qec "stty rows 30 cols $1; env $2 '$hearsay' top --state '$dir/one'" /dev/null \
         >"$dir/top.out" 2>&1 <<<q || fail "top with $2 ends with $?"
@@ -86,7 +86,7 @@ expect 3 '"stage":"running","healthy":false,"peers_configured":1,"alone_s":[0-9.
 wait_for 20 'early to say so itself' says "$dir/early.err" 'alone: 1 peer configured, none reached'
 
 tell 'one wish to end that comes as two signals is one'
-kill -STOP "${pid[early]}" # so that both wait for it
+kill -STOP "${pid[early]}" # both commands must wait for its answer
 kill -TERM "${pid[early]}"
 kill -INT "${pid[early]}"
 kill -CONT "${pid[early]}"
@@ -100,7 +100,7 @@ other_is_alone() { answers other || (($? == 3)) && says "$dir/said.out" 'other m
 wait_for 40 'other to be alone' other_is_alone
 
 tell 'a second signal that comes clearly later ends a node at once'
-kill -STOP "${pid[two]}" # so that one waits for it
+kill -STOP "${pid[two]}" # node one must wait for it
 kill -TERM "${pid[one]}"
 wait_for 20 'one to be leaving' notes one '"note":"leaving"'
 ends_at_last() { kill -TERM "${pid[one]}" 2>/dev/null; says "$dir/one.err" 'second signal \(15\): ending at once'; }
@@ -115,7 +115,7 @@ tell 'a state folder has one node'
 node=("$hearsay" node "${small[@]}" --set "node.identity=$dir/two.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/one")
 expect 1 "another node uses this state_dir \($dir/one\)" "${node[@]}"
-expect 0 "\"id\":\"$id\"" "${status[@]}" --state "$dir/one" --json # it is still there
+expect 0 "\"id\":\"$id\"" "${status[@]}" --state "$dir/one" --json # the first node still runs
 
 tell 'a stopped node does not answer'
 kill -STOP "${pid[two]}"
@@ -127,7 +127,7 @@ wait_for 20 'two to answer again' answers two
 tell 'what a killed node left behind does not matter'
 kill -KILL "${pid[two]}"
 wait "${pid[two]}" 2>/dev/null || true
-[[ -S $dir/two/status.sock ]] || fail 'the socket is gone' # else nothing is tested here
+[[ -S $dir/two/status.sock ]] || fail 'the socket is gone' # otherwise the next line tests nothing
 expect 1 'no node runs with' "${status[@]}" --state "$dir/two"
 start two --set "node.peers=$address"
 wait_for 20 'two to answer' answers two

@@ -10,7 +10,7 @@ swarm=("$hearsay" swarm --nodes 3 --data generated --layers 'dense 32, relu, den
 # Prints the values of a key in the result, one per line.
 values() { sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p" "$dir/result.json"; }
 
-# Processes whose command line names something of ours.
+# Prints the processes whose command line contains the test's folder.
 ours() {
     local line
     for line in /proc/[0-9]*/cmdline; do
@@ -29,7 +29,7 @@ run_swarm() {
 
 out() { says "$dir/swarm.out" "$1"; }
 
-# A node that has met another one handles signals.
+# Returns success if all nodes have a neighbour. Such nodes handle signals.
 all_met() {
     local node
     for node in 1 2 3; do
@@ -168,7 +168,7 @@ leave two
 wait_for 10 'one to see that two left' notes one '"note":"member_left"'
 wait_for 10 'three to see that two left' notes three '"note":"member_left"'
 alive one && alive three || fail 'another node ended too'
-leave one # whose address the others were given
+leave one # the others dial its address
 wait_for 10 'three to be alone' notes three '"neighbours":0'
 leave three
 

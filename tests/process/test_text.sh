@@ -13,7 +13,7 @@ small+=(--set data.source=text --set "data.text=$dir/text.txt" --set data.contex
     --set train.schedule=linear --set train.warmup_samples=200 --set train.period_samples=1000000
     --set train.evaluate_s=1 --set train.evaluate_part=1/20)
 
-# The mean loss of the last evaluation that a node noted is below this.
+# Returns success if the last noted evaluation of a node has a mean loss below this.
 loss_below() {
     local loss
     loss=$(grep -o '"note":"evaluated".*"loss":[0-9.]*' "$dir/$1.log" | sed 's/.*"loss"://; $!d')
@@ -112,7 +112,8 @@ expect 1 'is a model of sequences, which continues a text: hearsay generate' \
     "$hearsay" predict --state "$dir/two" --input "$dir/text.txt"
 
 tell 'a whole swarm of it'
-# All told from the start: how a budget is found is no matter of this.
+# A fixed budget publishes all residuals from the start, so results do not depend on how the budget
+# adapts.
 swarm=("$hearsay" swarm --nodes 2 --set data.context=16 --set exchange.bytes_per_s=1M
     --set train.rate=0.0003 --set train.batch=64
     --layers 'embed 256 16, position 16, residual(norm, attention 2), norm, logits tied')

@@ -4,7 +4,7 @@
 # is missing, unless REQUIRE_PREVIOUS=1.
 set -euo pipefail
 
-# The commit of the release before: with each release the tag of the one that it follows.
+# The commit of the previous release. Each release updates it.
 readonly previous=f35118b961fecc68753704b7e415b0963ed34b8a speaks=11
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
@@ -14,7 +14,7 @@ skip() {
     exit 77
 }
 
-# The program of the release before, in the folder $1.
+# Builds the previous release in folder $1.
 build_previous() {
     local folder=$1/$previous
     [[ ! -x $folder/build/hearsay ]] || return 0
@@ -45,9 +45,9 @@ source "$root/tests/process/story.sh"
 newer=$hearsay
 nodes=(--set exchange.interval_s=1 --set limits.silence_s=120 --set limits.handshake_s=60 --set node.save_s=1)
 
-# Starts a node of a release: the program, its name, its part of the data, options.
+# Starts a node of a release: start_release PROGRAM NAME SHARD [OPTION...]
 start_release() {
-    local hearsay=$1 # which `start` runs
+    local hearsay=$1 # `start` runs this variable
     start "$2" "${nodes[@]}" --set "data.shard=$3/4" "${@:4}"
 }
 
@@ -57,7 +57,7 @@ speaks_with() {
     (($(grep -o "\"open\":true[^{}]*\"protocol\":$2," "$dir/page.out" | wc -l) == $3))
 }
 
-# Nobody was refused, and nobody had anything to complain of.
+# Fails if a node was refused or logged a complaint.
 nobody_complains() {
     ! grep -hE '"level":"(warning|error)"|"note":"refused"|"note":"dial_failed"' "$dir"/*.log "$dir"/*.log.before ||
         fail 'somebody complains'

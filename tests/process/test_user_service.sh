@@ -64,7 +64,7 @@ test_count = 200
 layers = dense 16, relu, dense 10
 CONF
 systemctl --user daemon-reload
-systemctl --user start hearsay # returns when the node listens
+systemctl --user start hearsay # returns when the node is ready
 is hearsay ActiveState active || fail 'not active'
 "$hearsay" status | grep -q 'running' || fail 'it does not answer'
 first=$(main_pid hearsay)
@@ -86,7 +86,7 @@ sed -i '$d' node.conf
 
 tell 'the line of the page: systemd-run'
 rm -r state
-# shellcheck disable=SC2016 # these are quotes of the page
+# shellcheck disable=SC2016 # backquotes in the page
 sed -n '/^systemd-run --user/,/[^\\]$/p' "$deploy/README.md" |
     sed '$s/node .*/node --config node.conf/' >"$dir/line"
 [[ -s $dir/line ]] || fail 'there is no such line'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Exclusive or, learned by 25 daemons that each hold the four cases: they end with one model, bit for bit,
-# which says of every case what it is with at least 98 %.
+# 25 daemons with the same four cases learn exclusive or. They must end with bitwise equal models,
+# which predict every case with at least 98 %.
 set -euo pipefail
 program=$1
 work=$(mktemp -d)
@@ -14,7 +14,7 @@ fail() { printf 'test_xor: %s\n' "$*" >&2; exit 1; }
     fail "the swarm ends with $?: $(tail -5 "$work/out")"
 grep -q 'All nodes hold the same model, bit for bit' "$work/out" || fail "$(tail -5 "$work/out")"
 
-# The four cases as a file of NumPy: bytes, [4, 1, 1, 2].
+# The four cases as an array of NumPy: bytes of shape [4, 1, 1, 2].
 {
     header="{'descr': '|u1', 'fortran_order': False, 'shape': (4, 1, 1, 2), }"
     printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header"

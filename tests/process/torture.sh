@@ -2,15 +2,15 @@
 # Kills, stops and terminates eight daemons at random. The swarm must survive:
 # torture.sh HEARSAY [SECONDS] [FOLDER] [SEED]
 #
-#   every 5 s one of them gets   SIGKILL, and is started again in the folder it left
+#   every 5 s one of them gets   SIGKILL, and restarts in its folder
 #                                SIGSTOP, and SIGCONT 1 to 8 s later
-#                                SIGTERM, and is started again when it has left
-#   then 10 s of calm; then all leave ─► nobody has crashed, one model, memory has not grown
-#   the same swarm undisturbed, with equal samples ─► its model is not better by more than a point
-#   (2 where fewer than ten million samples were learned, 3 where fewer than a million)
+#                                SIGTERM, and restarts after it has left
+#   then 10 s without faults; then all leave ─► no crash, one model, constant memory
+#   the same swarm without faults, with equal samples ─► its accuracy is better by at most one point
+#   (2 points below ten million samples, 3 below a million)
 #
-# Takes twice SECONDS (600) and half a minute. SEED repeats the faults, though not the moment in
-# which they find a daemon. FOLDER keeps logs, what was said, and every second's memory (rss.log).
+# Takes twice SECONDS (600) and half a minute. SEED repeats the faults, but not what a daemon does
+# when one occurs. FOLDER keeps logs, output, and the memory of each second (rss.log).
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
@@ -19,8 +19,8 @@ keep=${3:-}
 seed=${4:-$RANDOM}
 readonly seconds keep seed
 readonly nodes=8 fault_ms=5000 calm_ms=10000 leave_ms=60000
-readonly long_s=60 flat_percent=5 # lives that are judged, from warm-up on, and how strictly
-readonly warm_bytes=2000000         # of rumors heard: the log and the rings have been round once
+readonly long_s=60 flat_percent=5 # seconds after warm-up that make a life long enough to judge, and its limit of growth
+readonly warm_bytes=2000000         # bytes of received rumors after which logs and rings are full
 readonly tests=4000
 RANDOM=$seed
 small=(--set data.source=generated --set data.train_count=64000 --set "data.test_count=$tests"
@@ -35,20 +35,20 @@ finish() {
     local code=$?
     set +e
     [[ -z $keep ]] || cp -r -- "$dir/." "$keep"
-    (exit "$code") # what cleanup ends with
+    (exit "$code") # the exit code for cleanup
     cleanup
 }
 trap finish EXIT
 
 look_at_clock() { now_ms=$((${EPOCHREALTIME/[.,]/} / 1000)); }
 
-draw() { drawn=$(($1 + RANDOM % ($2 - $1 + 1))); } # from $1 to $2; a subshell would not draw on
+draw() { drawn=$(($1 + RANDOM % ($2 - $1 + 1))); } # sets drawn to $1..$2; a subshell would not advance RANDOM
 
-# Addresses of loopback that only this run uses, on a port that is nobody's by chance: so a daemon
-# that comes again is where the others look for it.
+# Prints loopback address $1 of this run. The port is fixed, so that peers find a restarted daemon
+# again.
 address() { printf '127.%d.%d.%d:17770' $((1 + $$ % 250)) $((1 + $$ / 250 % 250)) "$1"; }
 
-# Keeps the output and notes of an ended process.
+# Keeps the output and log of an ended process under other names.
 put_by() {
     local life=$((${lives[$1]:-0}))
     [[ ! -e $dir/$1.err ]] || cat -- "$dir/$1.err" >>"$dir/$1.said"
@@ -57,7 +57,8 @@ put_by() {
     lives[$1]=$((life + 1))
 }
 
-# Node $1 of the swarm whose first address is $2 and whose names begin with $3; then options.
+# Starts node NUMBER with address FIRST + NUMBER and a name that begins with PREFIX: begin NUMBER
+# FIRST PREFIX [OPTION...]
 begin() {
     local i=$1 first=$2 name=$3$1 peers='' other
     shift 3
@@ -74,13 +75,13 @@ come() {
     state[$1]=up
 }
 
-# It has ended, and this must be how.
+# Node $1 has ended, and its exit code must be $2.
 gone() {
     local name=n$1 code=0
-    { wait "${pid[$name]}" || code=$?; } 2>/dev/null # it would say how it was killed
+    { wait "${pid[$name]}" || code=$?; } 2>/dev/null # hides bash's message about the kill
     unset "pid[$name]"
     if ((code == 1 && $2 == 0)) && says "$dir/$name.err" 'because its takeover had not ended'; then
-        code=0 # it had nothing to save, and said so
+        code=0 # allowed: it had nothing to save yet
     fi
     ((code == $2)) || fail "$name ended with $code, not $2"
     draw 500 4000
@@ -115,7 +116,7 @@ hurt() {
     faults=$((faults + 1))
 }
 
-# The first from a drawn one on that nothing is being done to.
+# Harms the first node without a fault, beginning at a random one.
 hurt_one() {
     local i k
     draw 1 "$nodes"
@@ -146,7 +147,7 @@ attend() {
     fi
 }
 
-# "name life milliseconds pages" of each that runs and whose name begins with $1.
+# Records "name life milliseconds pages" of each running node whose name begins with $1.
 weigh() {
     local i pages
     for ((i = 1; i <= nodes; i++)); do
@@ -156,7 +157,7 @@ weigh() {
     done >>"$dir/rss.log"
 }
 
-# Until $1 ms from now; with $2 = faults, one every fault_ms.
+# Watches the nodes for $1 ms. If $2 is "faults", causes one every fault_ms.
 live_on() {
     local i ends fault_at weigh_at
     look_at_clock
@@ -193,7 +194,7 @@ settle() {
     done
 }
 
-# All of the swarm whose names begin with $1 leave at once.
+# All nodes whose names begin with $1 leave at the same time.
 leave_all() {
     local i
     for ((i = 1; i <= nodes; i++)); do
@@ -204,13 +205,13 @@ leave_all() {
     done
 }
 
-# A key of the last note that $1 has left.
+# Prints a value of the last "final" note of node $1.
 final() {
     sed -n "s/.*\"note\":\"final\".*\"$2\":\"\{0,1\}\([^\",}]*\).*/\1/p" "$dir/$1.log" | tail -n 1
 }
 
-# What $1 has saved: the header's length and itself, and the tensors alone, since in the header each
-# says in its own order what it has heard.
+# Parts of the saved base of node $1: length of the header, samples in the header, and a digest of
+# the tensors. Whole files differ, because headers list members in different orders.
 header_bytes() { od -An -tu8 -N8 "$dir/$1/base.safetensors"; }
 
 swarm_samples() {
@@ -222,7 +223,7 @@ tensors_of() {
     tail -c "+$(($(header_bytes "$1") + 9))" "$dir/$1/base.safetensors" | sha256sum | cut -c 1-16
 }
 
-# All hold the same, and it is what the rumors add up to.
+# All nodes must have the same base, which must be the sum of the rumors.
 agree() {
     local i name digest tensors
     digest=$(final "$1"1 digest) tensors=$(tensors_of "$1"1)
@@ -240,7 +241,7 @@ no_defect() {
     ! grep -sE -- "$bad" "$dir/$1"?.said "$dir/$1"?.err >&2 || fail 'a daemon has said this'
 }
 
-# Milliseconds that the process with these notes took to receive that many bytes; empty if it has not.
+# Prints the milliseconds until a process with this log had received warm_bytes, or nothing.
 warm_up() {
     awk -v most=$warm_bytes 'match($0, /"rumor_bytes_received":[0-9]+/) {
         if (substr($0, RSTART + 14, RLENGTH - 14) + 0 < most) next
@@ -250,8 +251,8 @@ warm_up() {
     }' "$1"
 }
 
-# "name life seconds early late percent", in KiB, of the life $2 of $1 if it went on for long after
-# it had heard enough, from $3 on: the medians of the first and of the last quarter of its samples.
+# Prints "name life seconds early late percent" for life $2 of node $1 if it lasted long_s after its
+# warm-up of $3 ms. early and late are medians (KiB) over the first and last quarter of its samples.
 judge_life() {
     awk -v name="$1" -v life="$2" -v warm="$3" -v long=$long_s -v page="$(getconf PAGESIZE)" '
 function median(from, to,   i, j, v, sorted) {
@@ -278,13 +279,13 @@ judge_memory() {
     local name life notes warm
     cut -d ' ' -f 1,2 "$dir/rss.log" | sort -u -k1,1 -k2,2n | while read -r name life; do
         notes=$dir/$name.life$life.log
-        [[ -e $notes ]] || notes=$dir/$name.log # the last one's
+        [[ -e $notes ]] || notes=$dir/$name.log # the last life
         warm=$(warm_up "$notes")
         [[ -z $warm ]] || judge_life "$name" "$life" "$warm"
     done >"$dir/memory"
 }
 
-# Sanitizers keep what was freed, to see whether it is used again.
+# Sanitizers keep freed memory to detect its use.
 is_sanitized() { grep -qE '__(a|t)san_init' "$hearsay"; }
 
 memory_is_flat() {
@@ -316,13 +317,13 @@ memory_table() {
     done <"$dir/memory"
 }
 
-has_learned() { # $1 as many samples as $2
+has_learned() { # node $1, number of samples
     local samples
     samples=$(sed -n 's/.*"note":"status".*"samples":\([0-9]*\).*/\1/p' "$dir/$1.log" | tail -n 1)
     ((${samples:-0} >= $2))
 }
 
-# The same swarm, in which nothing happens.
+# Plays the same swarm without faults.
 undisturbed() {
     local i each=$(($1 / nodes)) until=$((SECONDS + 20 * seconds + 120))
     for ((i = 1; i <= nodes; i++)); do
@@ -357,7 +358,7 @@ leave_all n
 agree n
 no_defect n
 samples=$(swarm_samples n1)
-points=1 # before, the curve is not flat yet, and two runs lie half a point apart anyway
+points=1 # below, the curve is steeper and two runs differ by half a point anyway
 ((samples >= 10000000)) || points=2
 ((samples >= 1000000)) || points=3
 table
