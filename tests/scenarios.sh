@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Do the ready scenarios still come to what they promise?
+# Plays the shipped scenarios and checks their expectations.
 #
 #   tests/scenarios.sh [--part COMMIT] HEARSAY
 #
-#     --part COMMIT  an eighth of them, which follows from the commit; the eight share none and leave none out
+#     --part COMMIT  plays the eighth that the commit selects; the eight parts are a partition
 #
-# Plays configs/sim-*.conf, two at a time, and prints a line for each: how long it took, and which expectation is
-# not met. Fails if there is one. A thousand nodes take five minutes; all of them take half an hour of processor.
+# Plays configs/sim-*.conf, two at a time, and prints a line for each: its duration, and the
+# expectation that it does not meet. Fails if there is one. A thousand nodes take five minutes, and
+# all scenarios half an hour of processor time.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-export LC_ALL=C OPENBLAS_NUM_THREADS=1 # names have one order
+export LC_ALL=C OPENBLAS_NUM_THREADS=1 # C: the same order of names everywhere
 readonly parts=8
 
 fail() { printf 'scenarios: %s\n' "$*" >&2; exit 1; }

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Does a commit that only moves or renames leave every byte on the wire as it was?
+# Checks that commits which only move or rename code change no byte on the wire.
 #
-#   tests/traces.sh FROM..TO         build each commit of the range, and the one before it, and
-#                                    compare the hashes of twenty storms and three scenarios
-#   tests/traces.sh --program FILE   only print the hashes of this program
+#   tests/traces.sh FROM..TO         builds each commit of the range and its parent, and compares the
+#                                    hashes of twenty storms and three scenarios
+#   tests/traces.sh --program FILE   only prints the hashes of this program
 #
-# A hash covers the moment, the sender and the size of everything that is sent, and the bytes. It
-# changes with what nodes decide and say, not with how the program's parts are called. Prints a line
-# for each commit, "same" or "differs"; fails when one differs.
+# A hash covers time, sender, size and bytes of each sent message. It changes with the decisions and
+# messages of nodes, not with names in the program. Prints "same" or "differs" for each commit;
+# fails if one differs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly storms=20 scenarios=(home-swarm tfako-wan-hetero gaia-11)
@@ -20,7 +20,7 @@ trap 'rm -rf -- "$folder"; git worktree prune' EXIT
 
 hash_of() { awk '$3 == "send"' "$1" | sha256sum | cut -c1-16; }
 
-# One line of hashes: what the program $1 does with the scenarios of the tree $2.
+# Prints a line of hashes: program $1 plays the scenarios of tree $2.
 hashes() {
     local seed name all=()
     for ((seed = 1; seed <= storms; seed++)); do
@@ -31,7 +31,7 @@ hashes() {
     for name in "${scenarios[@]}"; do
         rm -f -- "$folder/trace"
         (cd "$2" && "$1" sim "configs/sim-$name.conf" --seconds 8 --no-report \
-            --trace "$folder/trace" >/dev/null 2>&1) || true # its expectations need longer
+            --trace "$folder/trace" >/dev/null 2>&1) || true # expectations may fail, because the plays are short
         [[ -s $folder/trace ]] || fail "$name was not played"
         all+=("$(hash_of "$folder/trace")")
     done
