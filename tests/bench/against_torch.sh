@@ -1,38 +1,38 @@
 #!/usr/bin/env bash
 # Compares hearsay with the usual PyTorch methods over slow links: against_torch.sh [options]
 #
-# Four processes of one thread in four network namespaces (shaped_network.sh) train one model, each
-# on its own quarter of the data, from the same first weights: an image net on Fashion-MNIST, 32
-# samples a step, SGD with momentum 0.9; or a GPT on the bytes of a dictionary, 8 windows of 64 a
-# step, AdamW, a warm-up of 50 steps, then a constant rate.
+# Four processes of one thread in four network namespaces (shaped_network.sh) train one model. Each
+# has its own quarter of the data, and all begin with the same weights. Tasks: an image model on
+# Fashion-MNIST (32 samples a step, SGD with momentum 0.9), or a GPT on the bytes of a dictionary (8
+# windows of 64 bytes a step, AdamW, warm-up of 50 steps, then a constant rate).
 #
-#   hearsay    four daemons with the defaults
-#   ddp        PyTorch DistributedDataParallel over Gloo: every step everybody's gradient
+#   hearsay    four daemons with the default settings
+#   ddp        PyTorch DistributedDataParallel over Gloo: an all-reduce of gradients at every step
 #   fp16       the same with its fp16_compress_hook
 #   powersgd   the same with its powerSGD_hook, rank 2, after two dense steps, in one bucket
-#   local      local SGD: 50 steps alone, then the average of all weights by all-reduce
+#   local      local SGD: 50 steps alone, then the mean of all weights by all-reduce
 #   diloco     50 steps alone, then an outer Nesterov step (0.7, 0.9) with the mean difference
 #   torchft    the same by torchft's DiLoCo, with its manager and lighthouse
-#   streaming  torchft's Streaming DiLoCo: a quarter of the model at a time, on its way for as long as
-#              may be while all go on
-#   sparseloco 50 steps alone, then the mean of messages of one entry of 32, of two bits each
+#   streaming  torchft's Streaming DiLoCo: exchanges a quarter of the model at a time, while all
+#              processes train
+#   sparseloco 50 steps alone, then the mean of messages with one of 32 entries, at two bits each
 #
 # diloco/20 has 20 steps instead of 50.
 #
-# Told for each: when 85 % and 88 % of the 10,000 test images were first classified right, or the
-# held-out text was foretold as well as by ddp after half of --steps and after all; the bytes that
-# all had sent by then and the samples they had learned, and samples per second. All models are
-# judged afterwards, by one program for all: those that the first process left, hearsay every 5 s,
-# the others every 50 steps. The clock begins when all have met, hearsay's when the first of its
-# daemons has started.
+# Prints for each method the time to reach two targets, the bytes sent and samples learned by all
+# until then, and samples per second. For images the targets are 85 % and 88 % of the 10,000 test
+# images. For text they are the losses on held-out text that ddp reaches after half of --steps and
+# after all. One program evaluates all models afterwards: those that the first process saved, every
+# 5 s (hearsay) or every 50 steps (others). The clock starts when all processes are connected; for
+# hearsay, when its first daemon has started.
 #
-# Each rival has the best of the rates, found on an unlimited network, where it also shows how many
-# steps it needs; what it learns in a step does not depend on the network (except streaming, which
-# also keeps to numbers of steps). Then it runs on the limited one. If that cannot end in --seconds,
-# some rounds are timed and the product is told as "extrapolated". hearsay has the best of the same
-# rates at the first point. "At equal speed" is the time less what the processes would have saved by
-# computing as fast as hearsay's. With --steps-per-s all are held to one speed, so that it does not
-# matter how fast each computes, or how busy the machine is; look at the steps that they made.
+# Each rival uses the best of the rates, found on an unlimited network. That run also shows how many
+# steps it needs, because steps do not depend on the network (except streaming, which also counts
+# steps). Then it runs on the limited network. If it cannot finish within --seconds, some rounds are
+# timed and the result is "extrapolated". hearsay uses the rate that is best for it at the first
+# point. "At equal speed" subtracts the time that a method would save by computing as fast as
+# hearsay. With --steps-per-s all methods have one speed, so that the machine's load does not
+# matter; check the steps that they made.
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -68,7 +68,7 @@ readonly here
 readonly nodes=4 queue_ms=200 save_s=5
 readonly images=/usr/share/datasets/fashion-mnist text=/usr/share/dictd/gcide.dict.dz
 readonly held_out_bytes=300000 warmup=50 learners=' ddp fp16 powersgd local diloco torchft streaming sparseloco '
-readonly dir=/run/against # on a file system that only this script sees
+readonly dir=/run/against # a file system that only this script sees
 readonly -A layers=(
     [lenet]='conv 16 5x5 pad 2, relu, maxpool 2, conv 32 5x5 pad 2, relu, maxpool 2, '\
 'dense 128, relu, dense 10'
@@ -78,7 +78,7 @@ readonly -A layers=(
 'residual(norm, dense 384, gelu, dense 96)), norm, logits tied'
 )
 readonly -A task=([lenet]=images [cnn]=images [gpt]=language)
-readonly -A data=([images]=$images [language]=$dir/text) # where the task's data are
+readonly -A data=([images]=$images [language]=$dir/text) # folder or file of the task's data
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 points='' models='lenet cnn' contestants='hearsay ddp fp16 powersgd local diloco'
@@ -91,7 +91,7 @@ fail() {
     exit 2
 }
 
-help() { # what stands at the head of this file, too
+help() { # prints the head of this file
     sed -n '2,/^set /{/^set /d;s/^#$//;s/^# //;p}' "${BASH_SOURCE[0]}"
     printf '\n%s\n' "$usage"
 }
@@ -141,7 +141,7 @@ validate() {
     [[ ! $own_weights || " $models " != *' gpt '* ]] || fail 'gpt has no --own-weights'
 }
 
-# Debian's own python3, where another that comes first has no torch.
+# Sets python to the first interpreter with torch: python3, or Debian's.
 find_python() {
     local candidates=(python3 /usr/bin/python3)
     [[ ! $python ]] || candidates=("$python")
@@ -168,14 +168,14 @@ needs() {
         fail "$python has no torchft; install it into a venv by pip, or leave out torchft and streaming"
 }
 
-# The processes of this run that are still there: they are given no time to say goodbye.
+# Kills all processes of this run.
 end_all() {
     kill -KILL "${pids[@]}" 2>/dev/null || true
     wait "${pids[@]}" 2>/dev/null || true
     pids=()
 }
 
-# A line about the run in a folder, which is removed then.
+# Prints a line about the run in a folder and removes the folder.
 judge() { # folder, contestant, model, Mbit/s, milliseconds, rate, options
     local folder=$1
     "$python" "$here/against_torch_score.py" score --folder "$folder" --contestant "$2" \
@@ -186,7 +186,7 @@ judge() { # folder, contestant, model, Mbit/s, milliseconds, rate, options
     rm -rf -- "$folder"
 }
 
-# hearsay's first weights in the format of the others.
+# Saves hearsay's initial weights for the other methods.
 first_weights() {
     local model=$1 folder=$dir/first
     [[ ! -e $out/first-$model.safetensors ]] || return 0
@@ -199,7 +199,7 @@ first_weights() {
     cp -- "$folder/node1/base.safetensors" "$out/first-$model.safetensors"
 }
 
-# The text, and apart from it its end.
+# Splits the text into training text and its held-out end.
 split_text() {
     mkdir -p "${data[language]}"
     zcat -- "$text" >"$dir/all"
@@ -208,7 +208,7 @@ split_text() {
     rm -- "$dir/all"
 }
 
-# The learning settings of a daemon: lines of SECTION.KEY=VALUE.
+# Prints the learning settings of a daemon, as lines of SECTION.KEY=VALUE.
 task_settings() { # model
     local folder=${data[${task[$1]}]}
     if [[ ${task[$1]} == images ]]; then
@@ -239,7 +239,7 @@ start_daemon() { # number, model, folder, its address, rate, options
     pids+=("$!")
 }
 
-wait_for() { # a file, until something like $2 is in it
+wait_for() { # file, pattern
     local until=$((SECONDS + 120))
     until grep -qs -- "$2" "$1"; do
         kill -0 "${pids[@]}" 2>/dev/null || fail "ended: $(tail -n 3 "${1%.*}.out")"
@@ -248,7 +248,7 @@ wait_for() { # a file, until something like $2 is in it
     done
 }
 
-# Each model that the first daemon saves is kept under a second name before the next replaces it.
+# Links each model that the first daemon saves under a second name before the next save replaces it.
 keep_models() { # folder, seconds
     local until=$((SECONDS + $2)) saved=$1/node1/base.safetensors count=0
     mkdir "$1/models"
@@ -295,7 +295,7 @@ start_rival() { # number, rival, model, folder, address of the first, its own, i
     pids+=("$!")
 }
 
-# Until the first process has ended: when it has, there is nothing more to measure.
+# Waits for the first process, whose models are evaluated. Then kills the others.
 wait_for_rivals() {
     wait "${pids[0]}" || {
         tail -qn 3 "$1"/rank*.out >&2
@@ -305,7 +305,7 @@ wait_for_rivals() {
     end_all
 }
 
-# On a network without limits: the accuracy after a number of steps.
+# Trains on an unlimited network and records the accuracy by number of steps.
 learn_steps() { # model, rival, rate
     local model=$1 rival=$2 rate=$3 folder=$dir/learn i count=$steps target=()
     local file=$out/steps-$model-${rival/\//-}-$rate-$every.jsonl
@@ -322,7 +322,7 @@ learn_steps() { # model, rival, rate
     mv -- "$folder/rounds.jsonl" "$file"
 }
 
-# The marks that are to be reached, a list: with gpt what ddp comes to with its best rate.
+# Prints the list of targets. For gpt these are the results of ddp with its best rate.
 targets() { # model
     local rate
     [[ $1 == gpt ]] || { echo '[0.85, 0.88]' && return; }
@@ -334,8 +334,8 @@ targets() { # model
     done | jq -s -c 'max_by(last)'
 }
 
-# The best rate, and the steps to each target with it: {"rate", "to", "best", "tried"}. In fp16 a rival
-# learns in a step what it learns without, and with torchft what diloco does.
+# Prints the best rate and its steps to each target: {"rate", "to", "best", "tried"}. Per step, fp16
+# learns like ddp, and torchft like diloco.
 best_steps() { # model, rival
     local model=$1 rival=${2/torchft/diloco} rate
     [[ $rival != fp16 ]] || rival=ddp
@@ -370,7 +370,7 @@ run_rival() { # model, Mbit/s, milliseconds, rival ─► a line of results
         --steps-to "$(jq -c .to <<<"$best")"
 }
 
-# Samples per second of each when nobody exchanges anything: {"hearsay", "torch"}.
+# Measures samples per second without exchange: {"hearsay", "torch"}.
 measure_speed() {
     local model=$1 folder=$dir/speed i
     [[ ! -e $out/speed-$model.json && $steps_per_s == 0 ]] || return 0
@@ -395,7 +395,7 @@ measure_speed() {
         "$folder"/node?.log >"$out/speed-$model.json"
 }
 
-# $1 is a file of results; the command that follows writes the line, unless it is there.
+# Runs the command that prints a result into file $1, unless the file exists.
 once() {
     local file=$1
     shift
@@ -405,7 +405,7 @@ once() {
     mv -- "$dir/line" "$file"
 }
 
-# The rate with which hearsay is best at the first point.
+# Prints the rate that is best for hearsay at the first point.
 best_rate() {
     local model=$1 point=${points%% *} rate
     for rate in $rates; do
@@ -456,7 +456,7 @@ probe() { # namespace, address, options; always in a subshell
     exec ip netns exec "$1" "$python" "$here/against_torch.py" probe --address "$2" "${@:3}"
 }
 
-# Of the network itself: node 1 to node 2 alone, then everybody to the next at once.
+# Measures the network itself: node 1 sends to node 2, then each node to the next at the same time.
 check_point() { # Mbit/s, milliseconds
     local i flows=()
     set_point "$1"

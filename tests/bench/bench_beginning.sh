@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Measures how soon a large model fills its lines: bench_beginning.sh [HEARSAY] [FOLDER] [KEY=VALUE ...]
+# Measures how soon a large model uses its links fully: bench_beginning.sh [HEARSAY] [FOLDER]
+# [KEY=VALUE ...]
 #
 #   NODES daemons that train, each ─► RATE_MBIT up and down (tc tbf) ─► bridge
 #
-# Per node and second, in the mean of all: bytes published, and bytes sent as a part of what the
-# line carries; in the first five seconds after its first publication, in the ten that follow, and
-# in the ten before the end, when all is as it will be. Last what the middle is of the end: 1 where
-# the lines are as full after five seconds as they ever will be. Then how many rumors wait for each
-# learner at the end, and the learners' use: the part of their processor time that went into steps,
-# and not into publishing and applying. NODES, HIDDEN
-# (units of the hidden layer, 795 parameters each), RATE_MBIT (none: all on one loopback),
-# SECONDS_MOST in the environment change what is measured; further arguments are set in all nodes.
-# Needs root, or user namespaces.
+# Prints, per node and second as means over all nodes, the bytes published, and the bytes sent as a
+# part of the link's capacity. The spans are the first 5 s after the first publication, the next 10
+# s, and the last 10 s, when rates are steady. The ratio of the second span to the last is 1 if
+# links are as full after 5 s as at the end. Also prints the rumors that wait for each learner at
+# the end, and the use of the learners: the part of their processor time spent on steps instead of
+# publishing and applying.
+#
+# NODES, HIDDEN (units of the hidden layer, with 795 parameters each), RATE_MBIT (none: one loopback
+# for all) and SECONDS_MOST in the environment change the setup. Further arguments are settings of
+# all nodes. Needs root, or user namespaces.
 set -euo pipefail
 
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
@@ -35,7 +37,7 @@ needs() {
     [[ ! -e $dir/swarm.key ]] || fail "$dir has a swarm already; name another folder"
 }
 
-# Begin again as the first process of a world of our own: when it ends, everything in it does.
+# Restarts the script as the first process of new namespaces, which end with it.
 enter() {
     local own=(--net --mount --pid --fork --kill-child --mount-proc)
     ((EUID == 0)) || own+=(--map-root-user)
@@ -62,14 +64,14 @@ make_network() {
         ip link set "port$i" master bridge up
         ip -n "place$i" addr add "10.0.0.$i/24" dev eth0
         ip -n "place$i" link set eth0 up
-        # shellcheck disable=SC2086 # several words
+        # shellcheck disable=SC2086 # words
         tc qdisc add dev "port$i" $shape
         # shellcheck disable=SC2086
         ip netns exec "place$i" tc qdisc add dev eth0 $shape
     done
 }
 
-at() { # the address of node $1
+at() { # prints the address of node $1
     [[ $rate_mbit == none ]] && printf '127.0.0.1:700%d' "$1" || printf '10.0.0.%d:7001' "$1"
 }
 
@@ -91,7 +93,7 @@ begin() {
     pids+=($!)
 }
 
-# Waits until the last node has published for this many seconds.
+# Waits for the first publication of every node, and then SECONDS_MOST seconds.
 watch() {
     local i pid until=0
     while ((until == 0 || SECONDS < until)); do

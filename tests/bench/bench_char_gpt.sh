@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# nanoGPT's recipe for Shakespeare by characters on one GPU, as a node alone learns it: 6 x 384, context
-# 256, dropout 0.2, batch 64, 5,000 steps of AdamW. Prints the loss of its base on the last tenth, every
-# few seconds; nanoGPT says that its best is 1.47 nats.
+# Trains nanoGPT's recipe for Shakespeare by characters on one GPU, with a single node: 6 x 384,
+# context 256, dropout 0.2, batch 64, 5,000 steps of AdamW. Prints the loss of its base on the last
+# tenth of the text every few seconds. nanoGPT reports 1.47 nats as its best.
 #
 #   tests/bench/bench_char_gpt.sh HEARSAY TEXT [DEVICE [SAMPLES]]     cuda:0 320000
 #

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Cost of the exchange while training uses the processors:
+# Measures the cost of the exchange while training uses the processors:
 # bench_cost.sh [HEARSAY] [SECONDS] [CPUS]
 #
-# Four daemons on one machine, lenet on Fashion-MNIST, each with its own quarter and 20 Mbit/s up
-# and down (uplink_max, downlink_max), for SECONDS (60). Prints the seconds of
-# processor time of all daemons together: the steps, publishing and applying rumors between the steps
-# (both as counted by the learner's thread), and the loop's thread, which does everything else: codec,
-# signatures, encryption, sockets. The last line is the exchange divided by the steps. With CPUS, a list
-# for taskset, all daemons run on those processors.
+# Four daemons on one machine train lenet on Fashion-MNIST for SECONDS (60). Each has its own
+# quarter of the data and 20 Mbit/s up and down (uplink_max, downlink_max). Prints the processor
+# seconds of all daemons for steps, for publishing and applying rumors (both as counted by the
+# learner's thread), and for the loop's thread: codec, signatures, encryption and sockets. The last
+# line is the exchange divided by the steps. With CPUS, a list for taskset, all daemons run on those
+# processors.
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 set -- "$(realpath -- "${1:-$here/../../build/hearsay}")" "${2:-60}" "${3:-}"
 # shellcheck source=tests/process/story.sh
@@ -21,7 +21,7 @@ small=(--set model.name=lenet --set node.listen=127.0.0.1:0 --set node.save_s=0
 export OPENBLAS_NUM_THREADS=1
 [[ -z $cpus ]] || taskset -p -c "$cpus" $$ >/dev/null
 
-# Nanoseconds of processor time of the loop of node $1.
+# Prints the processor time of the loop of node $1 in nanoseconds.
 loop_of() {
     local ns
     read -r ns _ <"/proc/${pid[n$1]}/task/${pid[n$1]}/schedstat"
@@ -40,7 +40,7 @@ for ((i = 1; i <= nodes; i++)); do
 done
 for ((i = 1; i <= nodes; i++)); do
     wait_for 60 'node to train' notes "n$i" '"note":"status".*"steps":[1-9]'
-    loop[$i]=$(loop_of "$i") # what it took to start is not counted
+    loop[$i]=$(loop_of "$i") # excludes the start
 done
 sleep "$seconds"
 for ((i = 1; i <= nodes; i++)); do

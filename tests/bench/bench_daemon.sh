@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Cost of receiving and relaying rumors in a daemon:
+# Measures the cost of receiving and relaying rumors in a daemon:
 # bench_daemon.sh [HEARSAY] [MEGABYTES] [RATE]
 #
 #   an origin (bench_daemon.c) ─► daemon a ─► daemon b;   over loopback, encrypted; none trains
 #
-# For each density of what is told: rumors, their size, how many of 100 came to b twice; nanoseconds
-# of processor time of a's loop and of a's learner per byte of relayed rumors; so many
-# bits of them in and out a second of the loop's processor time carries; and how many passed in a
-# second here. The origin sends RATE megabytes per second (10; 0: as many as a takes): when there
-# are not enough processors for the five threads, b lags behind, asks, and is told twice.
+# Prints for each density of rumors: their number, their size, and the percentage that b received
+# twice; nanoseconds of processor time of a's loop and of a's learner per byte of relayed rumors;
+# the bits received and sent per second of the loop's processor time; and per second here. The
+# origin sends RATE megabytes per second (10; 0: at the speed of a). With fewer processors than its
+# five threads, b lags behind, requests rumors, and receives them twice.
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 set -- "$(realpath -- "${1:-$here/../../build/hearsay}")" "${2:-64}" "${3:-10}"
 # shellcheck source=tests/process/story.sh
@@ -26,7 +26,7 @@ begin() {
         --set data.test_count=10 --set "exchange.log_bytes=$((4 * megabytes))M" --set node.save_s=0
 }
 
-# Nanoseconds of processor time of a: of the loop, and of all other threads.
+# Prints the processor time of daemon a in nanoseconds: its loop, and all other threads.
 used() {
     local task ns loop=0 learner=0
     for task in /proc/"${pid[a]}"/task/*; do
@@ -40,7 +40,7 @@ used() {
     printf '%d %d\n' "$loop" "$learner"
 }
 
-# A number that node $1 knows of itself, whatever its health.
+# Prints a number from the status of node $1, even if the node is not healthy.
 known() {
     { "$hearsay" status --json --state "$dir/$1" 2>/dev/null || true; } |
         sed -n "s/.*\"$2\": *\([0-9]*\).*/\1/p"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Trains nanoGPT's recipe for a CPU (4 x 128, context 64, batch 12, 2,000 steps), with hearsay and with
-# PyTorch, for three seeds. Prints the loss on the last tenth of four million bytes of an English dictionary.
+# Trains nanoGPT's recipe for a CPU (4 x 128, context 64, batch 12, 2,000 steps) with hearsay and
+# with PyTorch, for three seeds. Prints the loss on the last tenth of four million bytes of an
+# English dictionary.
 #
 #   tests/bench/bench_language.sh [HEARSAY [PYTHON]]     build/hearsay python3
 #

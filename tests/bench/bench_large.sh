@@ -3,13 +3,16 @@
 #
 #   two daemons that train ─► bridge ─► 100 Mbit/s (tc tbf) ─► a third: joins, is killed, goes on
 #
-# gpt2-124m on bytes of a text, with a short context: a step is mostly the optimizer's. Prints for
-# the third: the bytes of the base, the time that they took, the bytes on the link, and whether it
-# resumes from its checkpoint after kill -9. Prints for the others: samples per second, and per second of
-# processor time of their learners, before the third starts and while it takes over the base. At the end
-# prints the saved models and the peak of memory per parameter. MODEL, CONTEXT, RATE_MBIT and TEXT (a
-# file) in the environment change what is measured. Further arguments are set in all three nodes. The
-# two have one processor, the third another. Needs root, or user namespaces; 20 GB of memory and of disk in FOLDER.
+# Trains gpt2-124m on the bytes of a text, with a short context, so that the optimizer dominates a
+# step. Prints for the third node the bytes of the base, the time of its transfer, the bytes on the
+# link, and whether the node resumes from its checkpoint after kill -9. Prints for the other two the
+# samples per second, also per second of their learners' processor time, before the third node
+# starts and while it takes over the base. At the end prints the saved models and the peak memory
+# per parameter.
+#
+# MODEL, CONTEXT, RATE_MBIT and TEXT (a file) in the environment change the setup. Further arguments
+# are settings of all three nodes. The first two share one processor, and the third has another.
+# Needs root, or user namespaces; and 20 GB of memory, and of disk in FOLDER.
 set -euo pipefail
 
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
@@ -32,7 +35,7 @@ needs() {
     [[ -r $text ]] || fail "there is no text $text; install dict-gcide, or name one as TEXT"
 }
 
-# Begin again as the first process of a world of our own: when it ends, everything in it does.
+# Restarts the script as the first process of new namespaces, which end with it.
 enter() {
     local own=(--net --mount --pid --fork --kill-child --mount-proc)
     ((EUID == 0)) || own+=(--map-root-user)
@@ -60,7 +63,8 @@ make_network() {
     ip netns exec far tc qdisc add dev eth0 root tbf rate "${rate_mbit}mbit" burst 64kb latency 200ms
 }
 
-# Node $1, which calls $2, on processor $3, listening at $4; before the program stands what follows.
+# Starts a node: begin NAME PEERS CPU LISTEN COMMAND... The program's command line begins with
+# COMMAND.
 begin() {
     local name=$1 peers=$2 cpu=$3 listen=$4 setting
     local own=()
@@ -82,7 +86,7 @@ begin() {
 
 notes() { [[ ! -e $dir/$1.log ]] || grep -c -- "$2" "$dir/$1.log" || true; }
 
-wait_for() { # until node $1 has noted something like $2 $3 times
+wait_for() { # until node $1 has logged $2 $3 times
     local until=$((SECONDS + 400))
     until (($(notes "$1" "$2") + 0 >= ${3:-1})); do
         kill -0 "${pid[$1]}" 2>/dev/null || fail "$1 ended: $(tail -n 3 "$dir/$1.out")"
@@ -103,7 +107,7 @@ learner_ns() {
     printf '%d' $((all - loop))
 }
 
-# Progress of both nodes: steps, and nanoseconds of their learners.
+# Prints the progress of nodes 1 and 2: samples, and nanoseconds of their learners.
 done_by_now() {
     printf '%d %d' $(($(last node1 samples) + $(last node2 samples))) \
         $(($(learner_ns node1) + $(learner_ns node2)))

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Memory of a daemon per neighbour: bench_memory.sh [HEARSAY]
+# Measures the memory of a daemon per neighbour: bench_memory.sh [HEARSAY]
 #
-#   a trainer ─► the daemon ─► 0 or 15 others;   lenet, rumors as fast as they come
+#   a trainer ─► the daemon ─► 0 or 15 more neighbours;   lenet, rumors at full speed
 #
-# First what is reserved (bench_memory.c). Then the daemon's resident memory with one neighbour and
-# with 16, each after its log has been filled, and so for each neighbour what its buffers, and the
-# queues as far as they were used, have touched.
+# Prints the reserved memory (bench_memory.c). Then prints the daemon's resident memory with one
+# neighbour and with 16, after its log is full. The difference shows the used part of the buffers
+# and queues of a neighbour.
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 set -- "$(realpath -- "${1:-$here/../../build/hearsay}")"
 # shellcheck source=tests/process/story.sh
@@ -17,14 +17,14 @@ small=(--set data.source=generated --set data.train_count=600 --set data.test_co
     --set exchange.interval_s=0.1 --set exchange.steps_min=1)
 export OPENBLAS_NUM_THREADS=1
 
-# It has heard enough, and so have those who hear it from there.
+# Returns success if node $1 has received filled_bytes of rumors.
 is_filled() {
     local heard
     heard=$(sed -n 's/.*"note":"status".*"rumor_bytes_received":\([0-9]*\).*/\1/p' "$dir/$1.log" | tail -n 1)
     ((${heard:-0} >= filled_bytes))
 }
 
-# Resident KiB of a daemon with this many neighbours beside the trainer.
+# Measures the resident KiB of a daemon with $1 neighbours besides the trainer.
 resident() {
     local name=d$1 first i
     start "$name" --set train.enabled=no --set node.listen=127.0.0.1:0

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A GPU and two processors learn Fashion-MNIST together: bench_mixed.sh HEARSAY [GPU_SAMPLES [CPU_SAMPLES]].
-# Each has a third of the samples, the GPU learns 3,000,000 of them, the others 200,000 each, or so
-# many as are asked for; the rate falls along a cosine until all have learned. Prints what each has
-# learned, how good the base is, and its digest. The data are where node.conf has them, or in
-# $FASHION_MNIST. Where there is no GPU, it says so.
+# A GPU and two CPUs train Fashion-MNIST together: bench_mixed.sh HEARSAY [GPU_SAMPLES
+# [CPU_SAMPLES]]. Each node has a third of the data. The GPU learns GPU_SAMPLES (3,000,000) and each
+# CPU CPU_SAMPLES (200,000), with a cosine schedule. Prints the samples of each node, the accuracy
+# of the base and its digest. The data are in the folder of node.conf or in $FASHION_MNIST. Without
+# a GPU it prints a message.
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../process/story.sh"
 

@@ -2,17 +2,19 @@
 # Measures training with the Python package over slow links: bench_package.sh [options] RUN...
 #
 # Four processes of one thread in four network namespaces (shaped_network.sh) train the GPT of
-# src/python/examples/char_gpt.py (3 x 96) on the bytes of a dictionary, AdamW, 8 windows of 64 a step,
-# a rate that rises and falls with the samples of all, until the swarm has learned PERIOD samples.
+# src/python/examples/char_gpt.py (3 x 96) on the bytes of a dictionary, with AdamW and 8 windows of
+# 64 bytes a step. The rate rises and falls with the samples of all, until the swarm has learned
+# PERIOD samples.
 #
-#   hearsay    hearsay.Node in each
-#   churn      the same; the fourth is killed after a third of the time, a fifth joins after half of it
+#   hearsay    a hearsay.Node in each process
+#   churn      the same; the fourth is killed after a third of the samples, a fifth joins after half
 #   diloco/50  50 steps alone, then an outer Nesterov step with the mean difference, over Gloo
 #   ddp        DistributedDataParallel over Gloo
-#   alone/32   one process with all samples, so many in a step, as fast as it can
+#   alone/32   one process with all data and 32 windows a step, at full speed
 #
-# A run leaves OUT/RUN.jsonl: a line every ten seconds with the time, the samples of all and the loss of
-# the shared model on the held-out end of the text, and what the ports sent in OUT/RUN.links.jsonl.
+# A run writes OUT/RUN.jsonl, a line every ten seconds with the time, the samples of all, and the
+# loss of the shared model on the held-out end of the text; and OUT/RUN.links.jsonl with the bytes
+# of all ports.
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -81,7 +83,7 @@ start() { # number, strategy, options
     pids[$1]=$!
 }
 
-start_node() { # number, numbers at the end
+start_node() { # number, numbers of the nodes at the end
     local i=$1 peers=''
     ((i == 1)) || peers=10.0.0.1:7770
     [[ -e $folder/swarm.key ]] || "$HEARSAY_PROGRAM" swarmkey "$folder/swarm.key" >/dev/null
@@ -98,7 +100,7 @@ start_node() { # number, numbers at the end
     within=()
 }
 
-# How many of all samples the first knows of.
+# Prints the samples of all nodes that the first node knows.
 known() { tail -n 1 "$folder/diary1.jsonl" 2>/dev/null | sed -n 's/.*"samples": \([0-9]*\).*/\1/p'; }
 
 wait_for() { # samples
@@ -108,7 +110,7 @@ wait_for() { # samples
     done
 }
 
-swarm() { # numbers at the end
+swarm() { # numbers of the nodes at the end
     local i
     for i in 1 2 3 4; do
         start_node "$i" "$1"
@@ -125,7 +127,7 @@ gloo() { # strategy, options
     within=()
 }
 
-# Those that meet over Gloo end together: when the first has ended, there is nothing more to measure.
+# Waits for the first process, whose results count. Then kills the others.
 wait_for_first() {
     wait "${pids[1]}" || fail "the first failed: $(tail -qn 5 "$folder"/*.out)"
     kill -KILL "${pids[@]}" 2>/dev/null || true

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Compares all strategies on all link profiles in one table: bench_profiles.sh HEARSAY DIR [SEEDS [SECONDS]].
 #
-# Finds the settings of each strategy on dlion-sys, with equal numbers of trials (one seed, 20 virtual
-# seconds); plays the eleven profiles with them, with 3 seeds of 30 virtual seconds; and prints, for
-# each strategy and profile, after how many seconds the second target was reached and how many
-# megabytes a node had sent by then, as means over the seeds. A restarted
-# script continues. Two cores take about 80 minutes.
+# Searches the settings of each strategy on dlion-sys, with an equal number of trials (one seed, 20
+# virtual seconds). Then plays the eleven profiles with these settings (3 seeds, 30 virtual
+# seconds). Prints for each strategy and profile the seconds to the second target and the megabytes
+# that a node sent until then, as means over the seeds. A restarted script continues. Two cores take
+# about 80 minutes.
 #
-#   PROFILES="dlion-sys-17mb ..."   others
-#   TARGET=3                        the table for another target
-#   LAYERS="dense 2048, ..."        another model, with budgets that are measured
+#   PROFILES="dlion-sys-17mb ..."   other profiles
+#   TARGET=3                        another target in the table
+#   LAYERS="dense 2048, ..."        another model, with automatic budgets
 set -euo pipefail
 
 hearsay=$(realpath "$1") dir=$2 seeds=${3:-3} seconds=${4:-30}

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Cost of the protocol per node, against the number of nodes: tests/bench/bench_scale.sh [HEARSAY] [N ...]
+# Measures the cost of the protocol per node by number of nodes: tests/bench/bench_scale.sh
+# [HEARSAY] [N ...]
 #
-# Plays configs/sim-1000.conf with ever more nodes (a fifth in each of its regions), no training, a
-# rumor of each every ten seconds, and prints one line for each size. Rates are means over the
-# second half of 60 virtual seconds; a thousand nodes take some minutes and gigabytes.
+# Plays configs/sim-1000.conf with several sizes, a fifth of the nodes in each region. There is no
+# training, and each node publishes a rumor every ten seconds. Prints a line for each size. Rates
+# are means over the second half of 60 virtual seconds. A thousand nodes take some minutes and
+# gigabytes.
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
 program=${1:-$root/build/hearsay}
@@ -13,7 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 export OPENBLAS_NUM_THREADS=1
 
-# The scenario with $1 nodes, as even over its regions as can be.
+# Prints the scenario with $1 nodes, distributed evenly over its regions.
 scenario() {
     local left=$1 regions=5 share
     while IFS= read -r line; do

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Measures the cost of an open status page for its node: bench_watched.sh [HEARSAY] [SECONDS]
+# Measures the cost of an open status page: bench_watched.sh [HEARSAY] [SECONDS]
 #
-# Four daemons learn on this machine, fifteen steps a second each. Prints the processor time of
-# one of them, of the loop's thread and of all threads, in clock ticks: for SECONDS (40) alone, and for
-# as long with two pages open and a scrape each second.
+# Four daemons train on this machine, with fifteen steps a second each. Prints the processor time of
+# one daemon, in clock ticks, for its loop's thread and for all threads: first for SECONDS (40)
+# without pages, then for SECONDS with two open pages and one scrape a second.
 set -euo pipefail
 
 hearsay=$(realpath "${1:-build/hearsay}")
@@ -24,11 +24,11 @@ done
 until http=$(sed -n 's/.*"note":"web".*http:\/\/\(127.0.0.1:[0-9]*\)\/.*/\1/p' 1.jsonl 2>/dev/null) && [[ $http ]]; do
     sleep 0.2
 done
-sleep 15 # until they know each other
+sleep 15 # until the nodes are connected
 
 loop() { awk '{ print $14 + $15 }' "/proc/$node/task/$node/stat"; }
 whole() { awk '{ print $14 + $15 }' "/proc/$node/stat"; }
-measure() { # what it is called
+measure() { # measure NAME
     local loop_before whole_before
     loop_before=$(loop) whole_before=$(whole)
     sleep "$seconds"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Compares the simulator with real daemons: compare_real.sh [HEARSAY] [SECONDS] [FOLDER]
 #
-#   four daemons, each behind 5 Mbit/s up and down ─► logs ─► speeds, counters, accuracy ─┐
-#   the same as a scenario, at those speeds ─► hearsay sim ─► its findings ───────────────┴► table
+#   four daemons, each with 5 Mbit/s up and down ─► logs ─► speeds, counters, accuracy ─┐
+#   the same swarm as a scenario, at those speeds ─► hearsay sim ─► its results ────────┴► table
 #
-# Exit code 0: both agree on the accuracy at equal samples within 1.5 points and on the bytes told
-# within 15 %. Takes SECONDS (60) of training, then about as long to simulate. FOLDER keeps the
-# logs, the scenario and the report. The network is made of namespaces that end with this script:
-# nothing on this machine changes, and it needs no root where namespaces may be made without.
+# Exit code 0: the accuracies at equal samples differ by at most 1.5 points, and the published bytes
+# by at most 15 %. The script takes SECONDS (60) of training and a similar time of simulation.
+# FOLDER keeps the logs, the scenario and the report. The network consists of namespaces that end
+# with this script. Needs root only where user namespaces are disabled.
 set -euo pipefail
 
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
@@ -17,7 +17,7 @@ keep=${3:-}
 readonly here hearsay seconds keep
 readonly nodes=4 rate_mbit=5 evaluate_s=10 accuracy_points=1.5 told_percent=15
 readonly data=/usr/share/datasets/fashion-mnist
-readonly dir=/run/compare # on a file system that only this script sees
+readonly dir=/run/compare # a file system that only this script sees
 export OPENBLAS_NUM_THREADS=1
 
 fail() {
@@ -35,7 +35,7 @@ needs() {
     [[ $seconds =~ ^[1-9][0-9]*$ ]] || fail "$seconds is no number of seconds"
 }
 
-# Begin again as the first process of a world of our own: when it ends, everything in it does.
+# Restarts the script as the first process of new namespaces, which end with it.
 enter() {
     local own=(--net --mount --pid --fork --kill-child --mount-proc)
     ((EUID == 0)) || own+=(--map-root-user)
@@ -55,11 +55,12 @@ leave() {
     exit "$code"
 }
 
-limit() { # in namespace $1 what leaves through $2
+limit() { # namespace, interface
     tc -n "$1" qdisc add dev "$2" root tbf rate "${rate_mbit}mbit" burst 16kb latency 400ms
 }
 
-# node1 .. node4, each on a port of one bridge: limited on its side (up) and on the bridge's (down).
+# Creates node1 to node4, each on a port of one bridge. Limits the node's side (up) and the bridge's
+# side (down).
 make_network() {
     local i
     ip netns add hub
@@ -76,8 +77,8 @@ make_network() {
     done
 }
 
-# Settings shared by the daemons and the scenario. The budget decides how much is told more than
-# the speed, which varies from second to second on a shared machine; the scenario has its mean.
+# Prints the settings that the daemons and the scenario share. Published bytes depend on the budget
+# more than on the nodes' speed, which varies on a shared machine. The scenario has the mean speed.
 settings() {
     cat <<CONF
 [model]
@@ -100,7 +101,8 @@ dir = $data
 CONF
 }
 
-# The base is measured by the first node alone, so that the others lose no time.
+# Prints the configuration of node $1. Only the first node evaluates the base, so that the others
+# lose no time.
 node_config() {
     local first='""'
     settings
@@ -137,7 +139,7 @@ wait_for() {
     done
 }
 
-# Once a second, what the ports of the bridge have carried.
+# Records the counters of the bridge's ports once a second.
 watch_links() {
     local second
     for ((second = 0; second <= seconds; second++)); do
@@ -153,7 +155,7 @@ play_real() {
     "$hearsay" swarmkey "$dir/swarm.key" >/dev/null
     for ((i = 1; i <= nodes; i++)); do
         start_node "$i"
-        ((i > 1)) || wait_for 1 '"started"' # the others call it
+        ((i > 1)) || wait_for 1 '"started"' # the other nodes dial node 1
     done
     for ((i = 1; i <= nodes; i++)); do
         wait_for "$i" '"steps":[1-9]'
@@ -165,16 +167,16 @@ play_real() {
     done
 }
 
-# Linear between rows {x, y}, in the order of x.
-# shellcheck disable=SC2016 # the names are those of jq
+# Interpolates linearly between rows {x, y} in the order of x.
+# shellcheck disable=SC2016 # variables of jq
 readonly between='
 def between($x):
     (map(select(.x <= $x)) | last) as $a | (map(select(.x > $x)) | first) as $b |
     if $a == null then $b.y elif $b == null then $a.y
     else $a.y + ($b.y - $a.y) * ($x - $a.x) / ($b.x - $a.x) end;'
 
-# The logs of all nodes ─► what each did, and what the swarm did. A speed is that of the time from
-# the first status line with a step to the note that training ends.
+# Computes the results of each node and of the swarm from the logs. A node's speed is measured from
+# the first status line with a step to the end of training.
 measure_real() {
     jq -n --slurpfile links "$dir/links.log" --argjson rate "$((rate_mbit * 125000))" \
         --argjson every "$evaluate_s" "$between"'
@@ -187,7 +189,7 @@ def node:
     {$trained, $left, $final, $speed, came: (map(select(.note == "started")) | first | wall),
      marks: map(select(.note == "started" or .note == "evaluated")) |
          [range(1; length) as $i | {at: (.[$i - 1] | wall + $every), accuracy: .[$i].accuracy}]};
-def uses($from; $to): # of each link, both ways
+def uses($from; $to): # of each link, in both directions
     [range($from.ports | length) as $i | ("rx", "tx") as $way |
      ($to.ports[$i].stats64[$way].bytes - $from.ports[$i].stats64[$way].bytes)
      / ($to.at - $from.at) / $rate] | max;
@@ -234,8 +236,8 @@ play_simulated() {
         fail "the simulation failed: $(tail -n 3 "$dir/sim.out" "$dir/sim.err")"
 }
 
-# Rows of a CSV without quotes, as objects of numbers and texts.
-# shellcheck disable=SC2016 # the names are those of jq
+# Parses a CSV without quotes into objects of numbers and texts.
+# shellcheck disable=SC2016 # variables of jq
 readonly table='
 def table: split("\n") | map(select(. != "") | split(",")) | .[0] as $names | .[1:] |
     map([$names, .] | transpose | map({(.[0]): (.[1] | tonumber? // .)}) | add);'
@@ -246,7 +248,7 @@ measure_simulated() {
         "$between $table"'
 def numbers: map(select(type == "number"));
 ($series | table | map(select(.accuracy != "") | {x: .samples, y: .accuracy}) |
- .[:-1]) as $curve | # the last is of the whole test set
+ .[:-1]) as $curve | # the last row is an evaluation of the whole test set
 $summary[0] | {
     samples, accuracy, rumors, rumor_bytes_published, sent_bytes,
     heard: .nodes | map(.rumors_received) | add,
@@ -257,7 +259,8 @@ $summary[0] | {
 }' >"$dir/simulated.json"
 }
 
-# "name real simulated difference" with tabs between, and at last whether they agree.
+# Prints rows "name real simulated difference" separated by tabs, and at last true if the results
+# agree.
 compare() {
     jq -n -r --slurpfile real "$dir/real.json" --slurpfile simulated "$dir/simulated.json" \
         --argjson points "$accuracy_points" --argjson percent "$told_percent" '

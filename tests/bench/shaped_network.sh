@@ -1,17 +1,17 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2154,SC2034 # nodes and queue_ms are set elsewhere, load is used there
-# A network of machines behind slow lines, for a script that sources this. It has set nodes, queue_ms
-# and delay (the program), has a function fail, and calls enter before make_network.
+# shellcheck disable=SC2154,SC2034 # the sourcing script sets nodes and queue_ms and uses load
+# Simulates slow links between network namespaces. The sourcing script sets nodes, queue_ms and
+# delay (the program), defines a function fail, and calls enter before make_network.
 #
 #   node1 ─ tbf ─┐                            ┌─ tbf ─► node1
 #   ...          ├─► a switch: tests/process/delay.c ─┤        ...      tbf: the rate, up and down
 #   node4 ─ tbf ─┘                            └─ tbf ─► node4   delay: one way
 #
-# begin_links leaves in a folder, twice a second, the counters of all ports: links.jsonl; and in load
-# what else the machine does.
+# begin_links records the counters of all ports twice a second (links.jsonl), and sets load to the
+# load of this machine.
 
-# Begin the script again as the first process of a world of our own: when it ends, everything in it
-# does. There SHAPED_NETWORK is "inside".
+# Restarts the script as the first process of new namespaces, which end with it. SHAPED_NETWORK is
+# "inside" there.
 enter() { # the script's arguments
     local own=(--net --mount --pid --fork --kill-child --mount-proc)
     ((EUID == 0)) || own+=(--map-root-user)
@@ -23,7 +23,8 @@ enter() { # the script's arguments
     exit
 }
 
-# node1, node2 and so on, each with a port of the switch; the last byte of its address says which.
+# Creates node1, node2 and so on, each with a port of the switch. The last byte of an address is the
+# node's number.
 make_network() {
     local i
     ip link set lo up
@@ -43,7 +44,7 @@ make_network() {
     done
 }
 
-# In namespace $1 what leaves through $2: at $3 Mbit/s. TCP's super-frames take 2 ms at most.
+# Limits interface $2 of namespace $1 to $3 Mbit/s. Segments of TCP take at most 2 ms each.
 limit() {
     local segments=$((1 + $3 * 250 / 1500))
     ip -n "$1" link set "$2" gso_max_segs "$segments"

@@ -1,19 +1,24 @@
 #!/usr/bin/env bash
-# Cost of a six-minute failure of the tunnel of one of five sites.
+# Measures the cost of a six-minute failure of the tunnel of one of five sites.
 #
 #   tests/bench/vpn_cut.sh [--hearsay PROGRAM] [--delay PROGRAM] [--cut-s 360] [--keep FOLDER]
 #
 #   five sites, 20 Mbit/s up and down, 20 ms one way; the fifth is cut off ─► logs ─┐
-#   the same five sites at the same time on another network, uncut ─────────► logs ─┴► table
+#   five equal sites at the same time on another network without a cut ─────► logs ─┴► table
 #
-# A site learns at most five steps a second, so both runs leave a machine of two cores mostly idle,
-# and no site's speed depends on the other's. Takes two and a half times as long as the cut, at
-# least a minute before it and a minute after. Exit code 0: each run ends with one base; no other
-# site learned less than in the uncut run, within 2 %; the fifth, and with it the base, lost no
-# more than what a site learns in the time of the cut; the accuracies are within a point; and it
-# found the others by itself within the 30 s that may lie between two tries, and was in step with
-# them within as much again. The networks are made of namespaces that end with this script; needs
-# root, or namespaces without.
+# A site makes at most five steps a second. So both runs leave a machine with two cores mostly idle,
+# and do not slow each other. Takes 2.5 times the length of the cut, with at least a minute before
+# and after it.
+#
+# Exit code 0, if compared with the uncut run:
+#   - each run ends with one base
+#   - no other site learned less, within 2 %
+#   - the fifth site, and the base, lost at most the samples that a site learns during the cut
+#   - the accuracies differ by at most a point
+#   - the fifth site found the others without help within 30 s, the longest time between two dials
+#   - it had their digest within another 30 s
+#
+# The networks consist of namespaces that end with this script. Needs root or user namespaces.
 set -euo pipefail
 
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
@@ -43,7 +48,7 @@ while (($#)); do
     --delay) delay=$2 ;;
     --cut-s) cut_s=$2 ;;
     --keep) keep=$2 ;;
-    --play) play=$2 ;; # within: "cut" or "whole", of the two runs
+    --play) play=$2 ;; # internal option: plays only the run "cut" or "whole"
     *) fail "unknown option $1; see the head of $0" ;;
     esac
     shift 2
@@ -63,7 +68,8 @@ needs() {
     [[ -e $data/train-images-idx3-ubyte.gz ]] || fail "no $data; ./run deps installs it"
 }
 
-# Site 1 measures the base twice a minute; the others lose no time by that.
+# Prints the configuration. Only site 1 evaluates the base, twice a minute, so that the others lose
+# no time.
 site_config() { # site, folder
     local first=10.0.0.1:7770
     (($1 > 1)) || first='""'
@@ -153,10 +159,10 @@ play_one() { # folder, whether the tunnel is cut
     "$hearsay" eval --state "$folder/node1" --data-dir "$data" --json >"$folder/eval"
 }
 
-# The logs of a run ─► what each site learned in each part of it. Between two status lines a count
-# is taken to grow evenly.
+# Computes the samples of each site in each part of a run from the logs. Interpolates linearly
+# between two status lines.
 measure() { # folder
-    # shellcheck disable=SC2016 # the names are those of jq
+    # shellcheck disable=SC2016 # variables of jq
     jq -n --slurpfile marks "$1/marks" --slurpfile eval "$1/eval" --slurpfile asked "$1/asked" \
         --argjson cut_site "$cut_site" '
 def wall: (.time[:19] + "Z" | fromdate) + ("0" + .time[19:23] | tonumber);
@@ -184,7 +190,7 @@ def in_step:
  digests: ($sites | map(.digest) | unique | length)}' "$1"/node?.log
 }
 
-# shellcheck disable=SC2016 # the names are those of jq
+# shellcheck disable=SC2016 # variables of jq
 readonly table='
 def digits($n): if . == null then "never" else . * pow(10; $n) | round / pow(10; $n) end;
 def line($name; $a; $b): "\($name)\t\($a)\t\($b)";
