@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# fuzz.sh BUILD SECONDS [NAME...]: runs each harness, or the named ones, for SECONDS.
+# Runs all harnesses, or the named ones, for SECONDS each: fuzz.sh BUILD SECONDS [NAME...]
 #
-# The inputs found by a harness stay in BUILD/fuzz/corpus/NAME, where the next run continues;
-# what it found, in BUILD/fuzz/found. Ends with a table, and fails if anything was found.
+# BUILD/fuzz/corpus/NAME keeps the inputs for the next run. BUILD/fuzz/found keeps the inputs that
+# fail. Prints a table, and fails if any input failed.
 set -euo pipefail
 build=$(cd "$1" && pwd) seconds=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -16,7 +16,7 @@ if (($# == 0)); then
     done
 fi
 
-# Files written by people are also seeds.
+# Prints files of the tree that are also seeds of a harness.
 seeds_of() {
     case $1 in
     config) ls "$root"/configs/node.conf ;;
@@ -24,14 +24,14 @@ seeds_of() {
     esac
 }
 
-# The number behind $2 in the last line of log $1 that has one.
+# Prints the number after $2 in the last such line of log $1, or 0.
 last() { grep -aoE "$2 *[0-9]+(/[0-9]+[KMb]*)?" "$1" | tail -n 1 | grep -oE '[0-9]+(/.*)?' || echo 0; }
 
 play() {
     local name=$1 corpus=$build/fuzz/corpus/$1 found=$build/fuzz/found log=$build/fuzz/$1.log
     local seeds options=(-max_len=4096)
     seeds=$(seeds_of "$name" | paste -sd,)
-    # A script leaves nothing to be freed: all that it did is undone.
+    # A script frees all its memory, so the detection of leaks is not needed.
     [[ $name != member ]] || options=(-max_len=400 -len_control=30 -detect_leaks=0 -entropic=0)
     [[ -z $seeds ]] || options+=("-seed_inputs=$seeds")
     mkdir -p -- "$corpus" "$found"

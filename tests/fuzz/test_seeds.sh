@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# test_seeds.sh FUZZ_SEEDS CORPUS: are the seeds in the corpora those that our encoders make today?
+# Checks that the corpora contain the seeds that today's encoders write: test_seeds.sh FUZZ_SEEDS
+# CORPUS
 set -euo pipefail
 fresh=$(mktemp -d)
 trap 'rm -rf -- "$fresh"' EXIT

@@ -15,14 +15,14 @@ fail() {
     exit 1
 }
 
-# Runs the visit, which must end with this code.
+# Runs the visit, which must end with this exit code.
 visits() {
     local want=$1 code=0
     shift
     bash "$visit" "$@" >"$dir/said" 2>&1 || code=$?
     ((code == want)) || fail "code $code, not $want: visit.sh $*: $(<"$dir/said")"
 }
-# A step must have ended with a code that matches.
+# Fails unless a step ended with a matching exit code.
 ended() { grep -qE "^$1	($2)	" "$OUT/summary.tsv" || fail "the step $1 did not end with $2"; }
 
 ! grep -q __asan_init "$build/hearsay" ||
@@ -45,7 +45,7 @@ visits 0 pack --build "$build" --stand-in --llmc "$dir/llmc" --to "$dir/kit.tar.
 mkdir "$KIT"
 tar -C "$KIT" -xf "$dir/kit.tar.xz"
 cmp -s "$dir/llmc" "$KIT/build/train_gpt2cu" || fail 'the program of llm.c is not in the kit'
-# All that the stand-in runs here is for a GPU.
+# The kit must contain each test that runs on the stand-in here.
 for name in $(ctest --test-dir "$build" -N | sed -nE 's/.*: (\w+)_(cuda|cudnn)_on_cpu$/\1/p'); do
     [[ $name == random_calls ]] || name=test_$name
     cut -d ' ' -f 1 "$KIT/tests.list" | grep -qx "$name" || fail "$name is not in the kit"
@@ -54,7 +54,7 @@ for name in test_backend $(cut -d ' ' -f 1 "$KIT/tests.list"); do
     [[ -x $KIT/build/$name ]] || fail "$name is in the list and not in the kit"
 done
 
-# A few seconds: the other tests run by themselves.
+# Runs only a few tests, which take seconds. ctest runs the others.
 grep -E '^test_(entries|gather|rebase)$' "$KIT/tests.list" >"$dir/few"
 mv "$dir/few" "$KIT/tests.list"
 

@@ -74,7 +74,7 @@ root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
 
 # Packing.
 
-# Commands of the tests that open a GPU, by a RUN_ macro of tests/support or by themselves.
+# Prints the commands of tests that use a GPU, by a RUN_ macro of tests/support or directly.
 list_tests() {
     local build=$1 file name
     for file in $(grep -lE '^ *RUN_[A-Z_]+\(|cuda_module\(\)->' -r "$root/tests/unit" --include='test_*.c' | sort); do
@@ -84,7 +84,8 @@ list_tests() {
     echo 'random_calls 2 20000'
 }
 
-# Shared libraries of the programs, except those of every Linux and CUDA's large ones.
+# Prints the shared libraries of the programs, except those of every Linux and CUDA's large
+# libraries.
 list_libraries() {
     local common='libc|libm|libdl|librt|libpthread|ld-linux.*|libstdc\+\+|libgcc_s'
     ldd "$@" 2>/dev/null | awk '$3 ~ /^\// {print $3}' | sort -u |
@@ -111,7 +112,7 @@ pack() {
         fail "$build is no build with tests; 'cmake -B build -DTESTS=ON' and build it, or name another with --build"
     [[ -z $llmc || -x $llmc ]] || fail "$llmc is no program; build llm.c's train_gpt2cu and name it"
     kit=$(mktemp -d)
-    # shellcheck disable=SC2064 # its value now
+    # shellcheck disable=SC2064 # expands now
     trap "rm -rf -- '$kit'" EXIT
     mkdir -p "$kit/build" "$kit/lib" "$kit/data" "$kit/src" "$kit/tests/process" "$(dirname "$to")"
     list_tests "$build" >"$kit/tests.list"
@@ -125,7 +126,7 @@ pack() {
     list_libraries "$kit"/build/* | xargs -r -I{} cp -L {} "$kit/lib/"
     find "$kit/build" "$kit/lib" -type f -exec strip --strip-debug {} + 2>/dev/null
     cp -r "$root/tests/gpu" "$root/tests/bench" "$kit/tests/"
-    cp "$root/configs/README.md" "$kit/tests/text.md" || exit # what a language model learns
+    cp "$root/configs/README.md" "$kit/tests/text.md" || exit # text for the language model
     cp "$root/tests/process/"{story,test_gpu}.sh "$kit/tests/process/"
     cp -r "$root/src/python" "$kit/src/"
     cp /usr/share/datasets/fashion-mnist/*.gz "$kit/data/" 2>/dev/null ||
@@ -148,8 +149,8 @@ list_cuda_folders() {
     done
 }
 
-# Links the kit's libraries that this machine lacks into a folder: others would come before those
-# that its Python needs.
+# Links only those of the kit's libraries that this machine lacks into a folder. Others would
+# precede the libraries that its Python needs.
 link_libraries() {
     local known file
     known=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null)
@@ -179,7 +180,8 @@ run_step() {
     ((code == 0 || code == SKIPPED)) || failed=yes
 }
 
-# Ends the step and notes that it was cut. `timeout` passes the signal on to all of the step.
+# Ends the step and notes the interruption. `timeout` passes the signal to all processes of the
+# step.
 on_cut() {
     [[ -z $running ]] || {
         kill -TERM "$child" 2>/dev/null
@@ -203,7 +205,7 @@ unpack() {
             fail "cannot unpack $from: neither tar with xz nor python3 does"
         from=$scratch/kit
     elif [[ -e $root/tests.list ]]; then
-        from=$root # this script lies in an unpacked kit
+        from=$root # this script is part of an unpacked kit
     fi
     [[ -e $from/tests.list ]] || fail "$from is no kit; make one with 'visit.sh pack', or name it in KIT"
     KIT=$(CDPATH='' cd -- "$from" && pwd -P)
@@ -231,7 +233,7 @@ go() {
         cap=${name#* } name=${name% *}
         (($# == 0)) || is_among "$name" "$@" || continue
         left=$((seconds - (SECONDS - begun)))
-        ((left > 3)) || left=0 # room to end what a cut step has started
+        ((left > 3)) || left=0 # reserves time to end the processes of an interrupted step
         ((${CAP:-$cap} >= cap)) || cap=$CAP
         run_step "$name" $((cap < left ? cap : left))
     done
@@ -239,7 +241,7 @@ go() {
     [[ -z $failed ]]
 }
 
-# The steps. KIT and OUT are set; the output is a file.
+# The steps. The caller sets KIT and OUT and redirects the output to a file.
 
 skip() {
     printf 'skipped: %s\n' "$*"
@@ -250,7 +252,7 @@ is_played() { [[ ${HEARSAY_CUDA:-} == *on-cpu.so ]]; }
 needs_gpu() { ! is_played || skip 'the stand-in is no GPU'; }
 bench() { stdbuf -oL "$KIT/build/bench_gpu" cuda:0 "$@"; }
 
-# Lets the stand-in play the GPU where the kit has it and there is none.
+# Selects the stand-in if the kit contains it and this machine has no GPU.
 choose_device() {
     has_gpu && return
     export STAND_IN=$KIT/build/hearsay-cuda-on-cpu.so
@@ -298,7 +300,7 @@ step_torch() {
     python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null || skip 'no PyTorch with CUDA'
     python3 "$KIT/tests/bench/bench_torch.py" --cuda bf16 gpt2-124m gpt-mini compiled
 }
-# Random tokens in llm.c's format.
+# Writes random tokens in llm.c's format.
 step_llmc() {
     needs_gpu
     [[ -x $KIT/build/train_gpt2cu ]] || skip 'no train_gpt2cu in the kit: visit.sh pack --llmc FILE'
@@ -307,7 +309,7 @@ step_llmc() {
     python3 "$KIT/tests/gpu/random_tokens.py" 50257 1048576 val.bin
     stdbuf -oL "$KIT/build/train_gpt2cu" -i train.bin -j val.bin -e d12 -b 16 -t 1024 -d 16384 -x 60 -v 0 -s 0
 }
-# The first step of a learner is not recorded as a graph, so ncu sees its kernels one by one.
+# The learner's first step is not recorded as a graph, so ncu sees single kernels.
 step_kernels() {
     needs_gpu
     command -v ncu >/dev/null || skip 'no ncu'
@@ -354,7 +356,7 @@ step_ptx() {
     done
     return "$code"
 }
-# The kernels with shared memory; one after another, as all at once slow each other beyond any cap.
+# Checks the kernels with shared memory one after another. All at once would exceed any time limit.
 step_races() {
     local test failed=0
     needs_gpu

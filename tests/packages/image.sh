@@ -44,7 +44,7 @@ declare -A pids=()
 leave() {
     local name
     for name in "${!pids[@]}"; do
-        # shellcheck disable=SC2016 # for the shell inside
+        # shellcheck disable=SC2016 # for the shell in the container
         inside "$name" sh -c 'kill -KILL "$(cat pid)"' 2>/dev/null || true
     done
     wait
@@ -73,7 +73,7 @@ healthy() { inside "$1" sh -c "$health" >/dev/null 2>&1; }
 
 echo 'its program, as a user without a privilege'
 inside one hearsay --version
-# shellcheck disable=SC2016 # for the shell inside
+# shellcheck disable=SC2016 # for the shell in the container
 inside one sh -c 'while read -r key value; do case $key in Uid: | CapEff:) echo "$key" $value ;; esac
     done </proc/self/status' >"$work/user.out"
 grep -qx 'Uid: 7770 7770 7770 7770' "$work/user.out" || fail 'another user'
@@ -89,13 +89,13 @@ start() { # container, then options of the node
     local name=$1
     shift
     inside "$name" hearsay keygen >/dev/null
-    # shellcheck disable=SC2016 # for the shell inside
+    # shellcheck disable=SC2016 # for the shell in the container
     inside "$name" sh -c 'echo $$ >pid; exec hearsay node "$@"' sh --set data.source=generated \
         --set data.train_count=600 --set data.test_count=200 --set "model.layers=$small" \
         --log log "$@" >"$work/$name.out" 2>&1 &
     pids[$name]=$!
 }
-until_so() { # what, command: gives up when a container has ended
+until_so() { # description, command; fails if a container has ended
     local what=$1 name
     shift
     until "$@"; do
@@ -115,7 +115,7 @@ for name in one two; do
     healthy "$name" || fail "$name is not healthy"
 done
 for name in one two; do
-    # shellcheck disable=SC2016 # for the shell inside
+    # shellcheck disable=SC2016 # for the shell in the container
     inside "$name" sh -c 'kill -TERM "$(cat pid)"'
 done
 for name in one two; do

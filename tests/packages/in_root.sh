@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The part of packages.sh that runs in a clean Debian. /given has the packages, the tarball and this file.
+# Part of packages.sh that runs in a clean Debian. /given contains the packages, the tarball and
+# this file.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 OPENBLAS_NUM_THREADS=1 HOME=/root
 cd /root
@@ -17,7 +18,7 @@ install_them() {
     apt-get install -qq -y --no-install-recommends "$@" >apt.log 2>&1 || { cat apt.log && exit 1; }
 }
 
-# Two nodes learn generated digits and end with one digest.
+# Two nodes train on generated digits. They must end with one digest.
 swarm() { # program, folder
     rm -rf -- "$2"
     mkdir -- "$2"
@@ -30,10 +31,10 @@ swarm() { # program, folder
         fail 'digests differ'
 }
 
-# The simulator, which the program starts.
+# The program must start the simulator.
 storm() { "$1" sim --faults --seeds 1..1 >/root/storm 2>&1 || { cat /root/storm && fail 'the simulator'; }; }
 
-# Files with our name.
+# Prints all installed files whose names contain hearsay.
 ours() { find / -xdev \( -path /given -o -path /proc -o -path /root \) -prune -o -name '*hearsay*' -print; }
 
 tell 'the tarball, unpacked in two places, and moved'
@@ -78,7 +79,7 @@ page=/usr/share/doc/libhearsay-dev/README.md
 page_program "$page" >program.c
 read -ra flags < <(pkg-config --cflags --libs hearsay)
 cc -Wall -Werror -o program program.c "${flags[@]}" || fail 'it does not compile'
-# shellcheck disable=SC2016 # these are quotes of the page
+# shellcheck disable=SC2016 # backquotes in the page
 sed -n '/^```cmake$/,/^```$/{/^```/d;p}' "$page" >CMakeLists.txt
 { cmake -S . -B by-cmake && cmake --build by-cmake; } >cmake.log || { cat cmake.log && fail CMake; }
 printf '[node]\nlisten = 127.0.0.1:0\n' >node.conf

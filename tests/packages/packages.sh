@@ -5,8 +5,8 @@
 #                                                └─► a root made by mmdebstrap: in_root.sh
 #
 # Exits with 77 if a tool is missing or no mirror of Debian can be reached (with 1 if
-# REQUIRE_PACKAGES is set). The root is in a temporary folder; as another than root it is made in a
-# namespace of its own.
+# REQUIRE_PACKAGES is set). The root is a temporary folder. Without root privileges, user namespaces
+# create it.
 set -euo pipefail
 
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
@@ -27,12 +27,12 @@ for tool in lintian mmdebstrap; do
 done
 ls "$given"/hearsay_*.deb "$given"/hearsay-*.tar.gz >/dev/null || exit 1
 
-# Warnings are shown, errors fail. The maintainer's address is an example on purpose.
+# Shows warnings and fails on errors. The maintainer's address is an example on purpose.
 echo 'lintian'
 lintian --fail-on error --suppress-tags bogus-mail-host,initial-upload-closes-no-bugs \
     --allow-root "$given"/*.deb
 
-# Ubuntu 22.04 has glibc 2.35.
+# The tarball must also run on Ubuntu 22.04, which has glibc 2.35.
 echo 'glibc'
 mkdir "$work/tarball"
 tar -C "$work/tarball" -xzf "$given"/hearsay-*.tar.gz
@@ -47,7 +47,7 @@ cp -- "$here/in_root.sh" "$root/tests/process/page_program.sh" "$work/given"
 mmdebstrap --simulate --variant=apt bookworm "$work/none" >/dev/null 2>"$work/simulated" ||
     skip "no mirror of Debian can be reached: $(tail -n 1 "$work/simulated")"
 
-# The command inside is written to mmdebstrap's shell: "$1" is its root.
+# The command is text for the shell of mmdebstrap, which sets "$1" to the root.
 # shellcheck disable=SC2016
 mmdebstrap --quiet --format=null --variant=apt --customize-hook="copy-in '$work/given' /" \
     --customize-hook='chroot "$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin bash /given/in_root.sh' bookworm -

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Makes the programs' files with a planted mistake each:
+# Writes a copy of a source file for each planted mistake:
 #
 #   tests/planted/apply.sh FOLDER [PATCHES]     PATCHES: a folder of NAME.patch (tests/planted)
 #
-#   NAME.patch ─► FOLDER/NAME/FILE, the file of the tree with the mistake in it
-#            └──► FOLDER/list.txt: NAME EXPECTED FILE OPTIONS... of each, a line each
+#   NAME.patch ─► FOLDER/NAME/FILE, the file of the tree with the mistake
+#            └──► FOLDER/list.txt: lines NAME EXPECTED FILE OPTIONS...
 #
-# A patch is a unified diff of one file with -p1 and three lines of context, after these lines:
+# A patch is a unified diff of one file with -p1 and three lines of context. These lines come first:
 #
-#   Invariant: 5          of sim/world/check.h, expected to break; another one may notice first
-#   Test: test_ako        in its place: a unit test, which must fail
-#   Wrong: what is wrong with the program then
-#   Options: --twice      further options for hearsay sim, if any
+#   Invariant: 5          the number in sim/world/check.h that should break; another may break earlier
+#   Test: test_ako        instead of Invariant: the unit test that must fail
+#   Wrong: ...            the resulting error of the program
+#   Options: --twice      optional: further options for hearsay sim
 #
-# Fails with a sentence for each patch that is not like this or does not apply.
+# Prints a message for each invalid patch and each patch that does not apply, and then fails.
 set -euo pipefail
 export LC_ALL=C
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
@@ -21,7 +21,7 @@ mkdir -p -- "$1"
 folder=$(CDPATH='' cd -- "$1" && pwd -P)
 patches=${2:-$root/tests/planted}
 readonly root folder patches
-export GIT_CEILING_DIRECTORIES=$folder # the tree's own repository has no say in the build folder
+export GIT_CEILING_DIRECTORIES=$folder # hides the tree's own repository from git apply
 failed=0
 
 complain() {
@@ -29,10 +29,10 @@ complain() {
     failed=1
 }
 
-# The rest of the line that begins with "$1: ", before the diff.
+# Prints the rest of the line that begins with "$1: ", before the diff.
 header() { sed -n "/^---/q; s/^$1: //p" "$patch"; }
 
-# A file keeps its time of change while its text is the same, so that nothing is built in vain.
+# Keeps the time stamp of an unchanged file, so that nothing is rebuilt.
 keep_if_same() {
     if cmp -s -- "$1" "$2"; then rm -- "$1"; else mv -- "$1" "$2"; fi
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# After the program's text has moved around the planted mistakes: apply each patch with the context
-# that is left of it, and write it anew with the context of today.
+# Rewrites the patches of planted mistakes after changes of the code near them. Applies each patch
+# with fuzz and writes it with today's context.
 #
-#   tests/planted/refresh.sh     names the patches that are to be made by hand; they stay as they are
+#   tests/planted/refresh.sh     prints the patches to rewrite by hand, and leaves them unchanged
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 tree=$(mktemp -d)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Does each planted mistake still apply to its file, is a patch that does not apply refused, are the
-# quarters that test_planted.sh plays a partition of the mistakes, and has each strategy a mistake in
-# its rule? Needs git, else it is skipped.
+# Checks the patches of planted mistakes. Each must apply, and an invalid patch must be refused. The
+# four quarters of test_planted.sh must be a partition. Each strategy must have a mistake. Skipped
+# without git.
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -21,7 +21,7 @@ bash test_rules.sh --list >"$work/rules/names"
 ! cut -d ' ' -f 2 "$work/all/list.txt" | grep test_ || fail 'storms run no unit test'
 ! cut -d ' ' -f 2 "$work/rules/list.txt" | grep -v test_ || fail 'a rule has no test'
 
-# Of patches like the first one, but damaged.
+# Damages the first patch with sed: refused WHY SCRIPT MESSAGE
 refused() {
     local said
     mkdir -p -- "$work/bad"
@@ -35,7 +35,7 @@ refused 'its test is gone' 's/^Invariant:.*/Test: test_gone/' 'there is no test 
 refused 'it does not say what is wrong' '/^Wrong/d' 'no "Wrong: ..."'
 refused 'its file is gone' 's|^--- a/|--- a/gone/|' 'there is no gone/'
 
-# Commits 1, 2, 3, ... until each quarter has come.
+# Tries commits until each quarter has come.
 declare -A quarters=()
 for ((commit = 1; ${#quarters[@]} < 4; commit++)); do
     ((commit <= 100)) || fail "100 commits play ${#quarters[@]} quarters"

@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# Are the invariants of the storms alive? The program is built once with each mistake of
-# tests/planted/*.patch, and storms 1, 2, 3, ... are played until one finds it:
+# Tests the invariants of the storms. Builds the program with each mistake of tests/planted/*.patch,
+# and plays storms 1, 2, 3, ... until one finds it:
 #
 #   tests/planted/test_planted.sh [--quarter COMMIT] [--list] [SEEDS [BUILD]]
 #
-#     SEEDS             at most so many storms for each mistake (1000)
-#     BUILD             the folder in which the programs are built (build-planted); it is kept
-#     --quarter COMMIT  a quarter of the mistakes, which follows from the commit; the four quarters
-#                       share no mistake and leave none out
+#     SEEDS             largest number of storms for each mistake (1000)
+#     BUILD             folder of the built programs, which is kept (build-planted)
+#     --quarter COMMIT  plays the quarter of the mistakes that the commit selects; the four quarters
+#                       are a partition
 #     --list            prints the names of the mistakes and stops
 #
-# A line for each: its name, the invariant (sim/world/check.h) that broke, after how many storms. An
-# invariant "-" is a CHECK in the program, or another sign of death. Fails when a mistake is not
-# found or, with all of them played, when an invariant is broken by none.
+# Prints for each mistake its name, the broken invariant (sim/world/check.h) and the number of
+# storms. Invariant "-" is a failed CHECK or another crash. Fails if a mistake is not found. Without
+# --quarter, also fails if no mistake breaks one of the invariants.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 readonly invariants=(1 2 3 4 5 6 7 8 9 10 11)
-export LC_ALL=C OPENBLAS_NUM_THREADS=1 # names have one order
+export LC_ALL=C OPENBLAS_NUM_THREADS=1 # C: the same order of names everywhere
 
 fail() { printf 'test_planted: %s\n' "$*" >&2; exit 1; }
 
@@ -30,7 +30,7 @@ while [[ ${1:-} == --* ]]; do
 done
 readonly seeds=${1:-1000} build=${2:-build-planted}
 
-# 0 to 3: a commit has one quarter under all its names.
+# Prints the quarter of a commit, 0 to 3. All names of a commit give the same quarter.
 quarter_of() {
     local full
     full=$(git rev-parse --verify --quiet "$1^{commit}" 2>/dev/null) || full=$1
@@ -54,11 +54,11 @@ fi
 cmake -G Ninja -S . -B "$build" -DPLANTED=ON -DTESTS=OFF -DCMAKE_BUILD_TYPE=Release >/dev/null
 ninja -C "$build" --quiet hearsay "${names[@]/#/planted_}"
 
-# What stands after "seed N:" of the lowest seed that failed: those before it have been played.
+# Prints the failed line with the lowest seed. All lower seeds have been played.
 first_failure() { awk '$1 == "seed" && $2 ~ /:$/ && (!n || $2 + 0 < n) { n = $2 + 0; line = $0 }
                       END { print line }' <<<"$1"; }
 
-# Of "seed 7: at 3.000 s: 2: node 4 heard ...".
+# Prints the invariant of a line such as "seed 7: at 3.000 s: 2: node 4 heard ...", or -.
 invariant_of() {
     [[ $1 =~ ^seed\ [0-9]+:\ (at\ [0-9.]+\ s:\ )?([0-9]+):\  ]] && echo "${BASH_REMATCH[2]}" || echo -
 }
@@ -67,7 +67,7 @@ declare -A broken=()
 survivors=()
 for name in "${names[@]}"; do
     read -r _ expected _ options < <(grep "^$name " "$build/planted/list.txt")
-    # shellcheck disable=SC2086 # options are words
+    # shellcheck disable=SC2086 # words
     said=$("$build/planted/$name/planted_$name" sim --faults --seeds "1..$seeds" --stop \
         $options 2>&1) && survivors+=("$name")
     line=$(first_failure "$said")

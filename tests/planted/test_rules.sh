@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Are the rules of the simulator's strategies held by tests? A unit test is built once with each
-# mistake of tests/planted/rules/*.patch, and must fail:
+# Tests the unit tests of the strategies' rules. Builds a test with each mistake of
+# tests/planted/rules/*.patch; the test must fail:
 #
 #   tests/planted/test_rules.sh [--list] [BUILD]
 #
-#     BUILD   the folder in which the tests are built (build-planted); it is kept
+#     BUILD   folder of the built tests, which is kept (build-planted)
 #     --list  prints the names of the mistakes and stops
 #
-# A line for each: its name, which begins with that of its strategy, the test, and what failed in it.
-# Fails when a mistake is not found, or a strategy has none. A test that dies of a signal has found
-# nothing: that says that something is wrong, and not what the rule is.
+# Prints for each mistake its name, which begins with the strategy's, the test, and the first
+# failure. Fails if a mistake is not found, or if a strategy has none. A crash does not count as
+# found, because it does not show which rule is broken.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-export LC_ALL=C OPENBLAS_NUM_THREADS=1 # names have one order
+export LC_ALL=C OPENBLAS_NUM_THREADS=1 # C: the same order of names everywhere
 
 fail() { printf 'test_rules: %s\n' "$*" >&2; exit 1; }
 
@@ -26,7 +26,8 @@ for patch in tests/planted/rules/*.patch; do
     names+=("$(basename -- "$patch" .patch)")
 done
 
-# Of gossip, which is hearsay itself, storms find most mistakes; those of its rules for learning are here.
+# Storms find most mistakes in gossip, which is hearsay's own method. Only mistakes in its learning
+# rules are here.
 mapfile -t strategies < <(sed -n 's/^ *EACH([A-Z_]*, \([a-z_]*\)).*/\1/p' sim/scenario/strategy_kind.h)
 ((${#strategies[@]} > 0)) || fail 'sim/scenario/strategy_kind.h has no strategy'
 strategies+=(gossip)
@@ -48,8 +49,8 @@ fi
 cmake -G Ninja -S . -B "$build" -DPLANTED=ON -DTESTS=ON -DCMAKE_BUILD_TYPE=Release >/dev/null
 ninja -C "$build" --quiet rules
 
-# Runs the test that must find a mistake, and says what failed first in it. The code of cmocka is the
-# number of tests that failed, a signal's is above 128; but cmocka catches some, and counts them, too.
+# Runs the test that must find a mistake, and prints its first failure. Exit codes of cmocka count
+# failed tests, and codes above 128 are signals. cmocka also counts signals that it catches.
 try() {
     local name=$1 test=$2 said code=0
     said=$("$build/rules/$name/rules_$name" 2>&1) || code=$?
