@@ -8,7 +8,7 @@
  * A layers line becomes one array of layers in the order of the text. A residual adds up to three
  * layers without parameters, called joints: "residual(" opens it, "|" begins its shortcut, and ")"
  * adds body and shortcut. Each layer reads the output of the layer `from`. Files outside this
- * folder include model.h, or model_layers.h if they need single layers.
+ * folder include model.h. Those that need single layers include model_layers.h or this header.
  */
 #ifndef HEARSAY_MODEL_LAYERS_LAYER_H
 #define HEARSAY_MODEL_LAYERS_LAYER_H

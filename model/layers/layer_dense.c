@@ -32,7 +32,6 @@ static enum error dense_read(struct layer *layer, const struct layer_words *word
     return OK;
 }
 
-/* Returns the biases in the type of the layer's output. */
 static struct numbers bias(const struct layer *layer, const struct pass *pass)
 {
     return layer->y.type == FLOAT32 ? floats(layer_weights(layer, pass, 1))

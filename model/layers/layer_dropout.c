@@ -8,7 +8,6 @@
 
 #define DROPOUT_MAX 0.95f
 
-/* Parses a dropout probability such as "0.1". Returns false if it is not in (0, DROPOUT_MAX]. */
 static bool rate_read(const char *word, float *rate)
 {
     char *end = NULL;

@@ -124,7 +124,6 @@ static enum error read_chain(struct reader *reader)
     }
 }
 
-/* Parses the item after "N *" N times, but writes its canonical spelling only once. */
 static enum error read_repeated(struct reader *reader, int times)
 {
     skip_blanks(reader);
