@@ -87,8 +87,8 @@ static enum error changed(const char *what, struct problem *problem)
                        "%.300s: changed while it was read; wait until it is written", what);
 }
 
-/* Reads the samples of one file that lie in pass->from .. pass->to-1 and passes them to pass->take.
- * The file's first sample has index pass->at in the run. */
+/* Reads the samples of one file that lie in pass->from .. pass->to-1 and passes them to
+ * pass->take. */
 static enum error read_file(struct pass *pass, struct npy_file *file, struct problem *problem)
 {
     const uint64_t end = pass->at + file->dims[0], to = u64_min(end, pass->to);
