@@ -154,7 +154,6 @@ void sheets_spread_gradients(const struct sheets *sheets, int images, int first,
     }
 }
 
-/* Computes y[place] = sheet[place] + b for a channel of an image. */
 EACH_WIDTH static void collect_plane(const struct sheets *sheets, const float *sheet, float b,
                                      float *y)
 {

@@ -46,8 +46,7 @@ struct conv_tiles {
 /* Returns the functions with the widest vectors of this processor. */
 const struct conv_tiles *conv_tiles(void);
 
-/* For tests: returns the i-th variant of the functions that this processor can run, or NULL if
- * there are no more. */
+/* Returns variant i that this processor can run, narrowest first; NULL if there are no more. */
 const struct conv_tiles *conv_tiles_nth(int i);
 
 #endif

@@ -23,7 +23,6 @@ static __device__ unsigned set_plane(struct channel_norm norm, unsigned set, uns
                             : set * (unsigned)(norm.channels / norm.groups) + i;
 }
 
-/* Computes sums[plane] = (sum of the plane) / by. */
 static __global__ void plane_sums(unsigned planes, unsigned places, float by, const float *x,
                                   float *sums)
 {
