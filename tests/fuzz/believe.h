@@ -1,5 +1,4 @@
-/* Accepts every signature, so that a fuzzer, which cannot sign, reaches the code behind the check.
- */
+/* Accepts every signature. A fuzzer, which cannot sign, reaches the code behind the check. */
 #ifndef HEARSAY_TESTS_FUZZ_BELIEVE_H
 #define HEARSAY_TESTS_FUZZ_BELIEVE_H
 

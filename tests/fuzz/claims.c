@@ -142,8 +142,7 @@ static void say_block(struct member *speaker, uint64_t block, uint8_t shape)
     (void)scene_say(scene, speaker, &message);
 }
 
-/* Sends one block of the claimed base, or all blocks that the node last requested from this member.
- */
+/* Sends one block of the claimed base, or all blocks that the node last requested. */
 void say_blocks(void)
 {
     struct member *speaker = pick_member();

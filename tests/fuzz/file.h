@@ -1,4 +1,4 @@
-/* Temporary files for harnesses of code that reads files. Only this process can see their names. */
+/* Temporary files for harnesses of code that reads files. Only this process can open them. */
 #ifndef HEARSAY_TESTS_FUZZ_FILE_H
 #define HEARSAY_TESTS_FUZZ_FILE_H
 
@@ -14,10 +14,9 @@ struct file {
 
 void file_init(struct file *file);
 
-/* Replaces the contents of the file. */
 void file_put(struct file *file, const void *bytes, size_t count);
 
-/* Replaces the contents of the file by a gzip stream of these bytes. */
+/* Replaces the file's contents by a gzip stream of `bytes`. */
 void file_put_packed(struct file *file, const void *bytes, size_t count);
 
 #endif

@@ -20,13 +20,13 @@
 void fuzz_begin(void);
 void fuzz_one(const uint8_t *data, size_t bytes);
 
-/* The unread bytes, for a harness that reads them as a script. */
+/* The unread bytes of an input. */
 struct input {
     const uint8_t *at;
     size_t left;
 };
 
-/* Returns the next bytes, at most `most`, and sets *taken to their number. */
+/* Reads at most `most` bytes and sets *taken to their number. Returns their address. */
 static inline const uint8_t *input_bytes(struct input *input, size_t most, size_t *taken)
 {
     const uint8_t *at = input->at;
@@ -36,7 +36,7 @@ static inline const uint8_t *input_bytes(struct input *input, size_t most, size_
     return at;
 }
 
-/* Reads a little-endian number of `bytes` bytes. After the end of the input it reads zeros. */
+/* Reads a little-endian number of `bytes` bytes. Behind the end of the input all bytes are zero. */
 static inline uint64_t input_number(struct input *input, size_t bytes)
 {
     size_t taken;

@@ -1,4 +1,4 @@
-/* Blocks of a base: a block that the decoder accepts is encoded again as the same bytes. */
+/* Blocks of a base: an accepted block is encoded again as equal bytes. */
 #include "fuzz/fuzz.h"
 #include "wire/block.h"
 

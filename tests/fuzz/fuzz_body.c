@@ -1,6 +1,6 @@
-/* The body of a rumor, decoded twice: by the node's decoder, which reads eight levels at a time,
- * and here bit by bit as wire/body_codec.h describes it. Both must accept the same bodies and
- * decode the same entries. */
+/* A rumor's body, decoded by two decoders. The node's decoder reads eight levels at a time. The one
+ * here reads bit by bit, as wire/body_codec.h describes. Both must accept the same bodies and
+ * decode equal entries. */
 #include "fuzz/fuzz.h"
 #include "wire/body_codec.h"
 
@@ -11,7 +11,7 @@ void fuzz_begin(void)
 {
 }
 
-/* A reader of bits, the lowest of a byte first. Reading beyond the end sets is_broken. */
+/* Reads bits, the lowest bit of a byte first. Reading beyond the end sets is_broken. */
 struct bits {
     const uint8_t *in;
     uint64_t at;
@@ -80,8 +80,8 @@ static bool plain_first(struct plain *plain, struct bits *bits, uint64_t paramet
     return !bits->is_broken && next <= parameters;
 }
 
-/* Decodes one layer: a list of the members of the layer before, or of those that are missing.
- * Returns false if it is malformed. */
+/* Decodes one layer: a list of its members among those of the previous layer, or of the missing
+ * ones. Returns false if the layer is malformed. */
 static bool plain_layer(struct plain *plain, struct bits *bits, int layer, uint64_t *members)
 {
     uint32_t member[ENTRIES_MAX];
@@ -130,8 +130,7 @@ static void same_entries(const struct plain *plain, const uint32_t *index, const
         CHECK(index[i] == plain->index[i] && level[i] == plain->level[i]);
 }
 
-/* Checks that decoded entries are encoded in at most as many bytes, and decoded again without a
- * change. */
+/* Checks that the entries are encoded in at most `bytes` bytes and decoded again unchanged. */
 static void comes_back(uint64_t parameters, uint32_t count, const uint32_t *index,
                        const int8_t *level)
 {
@@ -156,7 +155,7 @@ void fuzz_one(const uint8_t *data, size_t bytes)
     struct input input = {data, bytes};
     const uint32_t count = 1 + (uint32_t)input_number(&input, 2) % ENTRIES_MAX;
     const uint64_t parameters = 1 + input_number(&input, 4);
-    /* Value of the bytes behind the body, where a rumor has its signature. */
+    /* value of the bytes behind the body, where a rumor has its signature */
     const uint8_t tail = input_byte(&input);
     size_t body_bytes;
     const uint8_t *from = input_bytes(&input, BODY_MAX, &body_bytes);

@@ -9,8 +9,8 @@ void fuzz_begin(void)
 {
 }
 
-/* The first byte decides whether the next bytes are a whole file, or a stream that gets valid
- * checksums. It also sets the number of the optimizer's moments. */
+/* The first byte sets the number of optimizer moments. It also decides whether the next bytes are a
+ * whole file, or a stream to which the harness adds valid checksums. */
 void fuzz_one(const uint8_t *data, size_t bytes)
 {
     struct input input = {data, bytes};

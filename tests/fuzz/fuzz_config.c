@@ -1,5 +1,5 @@
-/* Configuration files: a configuration that is accepted can be printed and read again without a
- * change, and a node can be made from it. */
+/* Configuration files: an accepted configuration is printed and read again unchanged, and a node
+ * can start with it. */
 #include <stdio.h>
 
 #include "config/config_read.h"

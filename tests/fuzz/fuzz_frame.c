@@ -1,5 +1,4 @@
-/* Frames in a stream that arrives in pieces: the frames do not depend on where the stream is cut.
- */
+/* Frames in a stream that arrives in pieces: the frames do not depend on where the pieces end. */
 #include "frame/frame.h"
 #include "fuzz/fuzz.h"
 
@@ -7,8 +6,8 @@ void fuzz_begin(void)
 {
 }
 
-/* Returns the end of the first frame, computed byte by byte from the protocol's page. 0: the frame
- * is incomplete. SIZE_MAX: its length is invalid. */
+/* Returns the end of the first frame, computed from the protocol's page. Returns 0 if the frame is
+ * incomplete, SIZE_MAX if its length is invalid. */
 static size_t plain_end(const uint8_t *have, size_t bytes, size_t limit)
 {
     if (bytes < 2)

@@ -15,19 +15,20 @@
 #define FLIGHT_MAX  8192
 #define TURNS_MAX   12
 #define SAID        3  /* messages that each peer sends after the handshake */
-#define PARTS_BYTES 64 /* bytes of the text with the parts of a model, including its zero */
+#define PARTS_BYTES 64 /* size of the text with a model's parts, including the final zero */
 #define NOW_NS      ((uint64_t)1000000000)
 
 enum meddling { PASS, CHANGE, CUT, INSERT, TWICE, OTHER_FLIGHT, MEDDLINGS };
 
 struct side {
     struct identity identity;
-    struct identity shown; /* shown identity: the peer's own, possibly with a changed certificate */
+    /* identity that the peer shows: its own, or one with a changed certificate */
+    struct identity shown;
     struct entropy entropy;
     struct credentials credentials;
     struct arena arena;
     struct peer peer;
-    char parts[PARTS_BYTES]; /* parts of its model as text */
+    char parts[PARTS_BYTES]; /* parts of the peer's model as text */
     bool met;
     bool is_over;
     uint32_t heard;
@@ -55,7 +56,7 @@ void fuzz_begin(void)
     }
 }
 
-/* Sets standing, form and the parts of the model from the input. */
+/* Sets standing, form and the model's parts from the input. */
 static void bring_form(struct side *side, struct introduction *ours, struct input *input)
 {
     size_t count;
@@ -68,8 +69,8 @@ static void bring_form(struct side *side, struct introduction *ours, struct inpu
     side->parts[count] = '\0';
 }
 
-/* Sets a peer's credentials from the input. For half of the values they are valid; for the others
- * they have another release, swarm, model or certificate. */
+/* Sets a peer's credentials from the input. For half of the values they are valid. For the rest
+ * they have a wrong release, swarm, model or certificate. */
 static void bring(struct side *side, uint8_t seed, struct input *input)
 {
     static const uint8_t swarm_key[KEY_BYTES] = {9};
@@ -158,7 +159,7 @@ static void deliver(struct side *to, const uint8_t *bytes, size_t count)
     }
 }
 
-/* Collects all bytes that this side has to send now. */
+/* Collects all bytes that the peer has to send now. */
 static void collect(struct side *side, struct flight *flight)
 {
     const uint8_t *bytes;
@@ -179,7 +180,7 @@ static void insert(struct flight *flight, size_t at, const uint8_t *bytes, size_
     flight->count += count;
 }
 
-/* Changes a flight on its path as the input says. turn: number of earlier flights. */
+/* Changes a flight on its way as the input says. turn: number of earlier flights. */
 static void meddle(struct flight *flight, uint32_t turn, struct input *input)
 {
     const enum meddling how = input_byte(input) % MEDDLINGS;

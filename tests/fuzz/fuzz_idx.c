@@ -1,5 +1,4 @@
-/* Files in MNIST's format: a file that opens without an error has as many items as its header says.
- */
+/* Files in MNIST's format: an accepted file has as many items as its header says. */
 #include <stdlib.h>
 
 #include "data/idx.h"
@@ -26,7 +25,7 @@ static enum error read_all(struct idx *idx, struct problem *problem)
     return error == OK ? idx_end(idx, problem) : error;
 }
 
-/* The first byte decides whether the file is plain or packed by gzip. */
+/* The first byte decides whether the file is plain or a gzip stream. */
 void fuzz_one(const uint8_t *data, size_t bytes)
 {
     struct input input = {data, bytes};

@@ -1,5 +1,5 @@
-/* The line of a model's layers: its canonical form describes the same model and is its own
- * canonical form. */
+/* A model's line of layers: its canonical form describes an equal model and is its own canonical
+ * form. */
 #include <stdio.h>
 
 #include "fuzz/fuzz.h"
@@ -38,7 +38,7 @@ static void comes_back(const struct model *model, struct shape in, int classes)
         CHECK(model_bytes(again) == model_bytes(model));
         model_free(again);
     } else {
-        /* The canonical form would be too long. */
+        /* the canonical form would be too long */
         CHECK(strlen(model_line(model)) >= MODEL_LINE_MAX / 2);
     }
     arena_release(&arena);

@@ -1,10 +1,10 @@
-/* Members that send anything: after a valid handshake, with valid signatures.
+/* Members that send arbitrary messages after a valid handshake, with valid signatures.
  *
- * The input is a script: each byte is an operation, and the bytes after it are its arguments. So a
- * few bytes are enough to reach the code behind a HELLO, a claim of a newer version, a base offered
- * block by block, or an operator's order. Changing one byte changes one thing. Whatever the members
- * send, no CHECK of the node fails, every message of the node can be decoded, and its base is the
- * sum that it reports. */
+ * The input is a script: each byte is an operation, and the bytes after it are its arguments. A few
+ * bytes reach the code behind a HELLO, a claim of a newer version, a base offered block by block,
+ * or an operator's order. Whatever the members send, no CHECK of the node fails, every message of
+ * the node can be decoded, and its base is the sum that it reports.
+ */
 #include "fuzz/believe.h"
 #include "fuzz/claims.h"
 #include "fuzz/play.h"
@@ -23,7 +23,6 @@
 #define MS_NS          ((uint64_t)1000000)
 
 static struct scene *scenes[2];
-/* Member records. */
 
 static void put_record(const struct member *member, struct record *record,
                        uint8_t out[static RECORD_BYTES])
@@ -67,7 +66,7 @@ static void say_hello(void)
     member->seq = shape & 1 ? 0 : member->seq;
 }
 
-/* Sends records of any members, by one of them. */
+/* Sends member records of any members from one member. */
 static void say_records(void)
 {
     uint8_t bytes[3 * RECORD_BYTES];
@@ -83,8 +82,6 @@ static void say_records(void)
                                     .bulk = {bytes, count * RECORD_BYTES}};
     (void)scene_say(scene, speaker, &message);
 }
-
-/* Rumors. */
 
 static void pick_update(struct update *update, uint8_t shape)
 {
@@ -119,7 +116,7 @@ static void say_rumor(void)
     if (head.seq > 0) {
         static const uint8_t none[HEAD_HASH_BYTES];
         memcpy(head.prev, origin->prev, sizeof head.prev);
-        /* The hash of a predecessor is not zero. */
+        /* a predecessor's hash is not zero */
         head.prev[0] |= memcmp(head.prev, none, sizeof none) == 0;
     }
     pick_update(&update, shape);
@@ -132,8 +129,8 @@ static void say_rumor(void)
     (void)scene_say(scene, speaker, &(struct message){.kind = RUMOR, .bulk = {bytes, count}});
 }
 
-/* Sends a proof of equivocation: two heads of one stream with the same number. It may be false,
- * with the next number in the second head. */
+/* Sends a proof of equivocation: two heads with the same number in one stream. For some inputs the
+ * second head has the next number, which makes the proof false. */
 static void say_proof(void)
 {
     uint8_t bytes[PROOF_BYTES];
@@ -152,7 +149,7 @@ static void say_proof(void)
     (void)scene_say(scene, speaker, &proof);
 }
 
-/* Sends votes of any members about one member or about the node. */
+/* Sends votes of any members against one member or against the node. */
 static void say_votes(void)
 {
     uint8_t bytes[3 * VOTE_BYTES];
@@ -185,7 +182,7 @@ static void make_key(uint8_t key[static KEY_BYTES], uint8_t which)
     key[0] = (uint8_t)(1 + which % 3);
 }
 
-/* Makes an order for a new key. The key before it is another, or the same one, which makes the
+/* Makes an order for a new key. For some inputs the previous key is the same key, which makes the
  * order invalid. */
 static void put_keys(struct order *order, uint8_t shape)
 {
@@ -197,8 +194,8 @@ static void put_keys(struct order *order, uint8_t shape)
     order->until_ms = pick();
 }
 
-/* Makes an order of the operator: expel or admit a member or the node, or a new key. Returns its
- * bytes. */
+/* Makes an operator's order to expel or admit a member or the node, or for a new key. Returns the
+ * order's size in bytes. */
 static size_t make_order(uint8_t out[static ORDER_BYTES_MAX])
 {
     const uint8_t shape = input_byte(&input);
@@ -261,7 +258,7 @@ static void give_key(void)
     scene_run(scene);
 }
 
-/* Sends a message of any kind with any numbers, and any bytes at its end. */
+/* Sends a message of any kind with any numbers and any bytes. */
 static void say_anything(void)
 {
     struct member *speaker = pick_member();
@@ -298,7 +295,7 @@ static void call(void)
     scene_call(scene, pick_member());
 }
 
-/* A caller from one of four networks sends some bytes and then nothing more. */
+/* A caller in one of four networks sends some bytes and then waits. */
 static void wait_unauthenticated(void)
 {
     const uint8_t shape = input_byte(&input);
@@ -312,7 +309,7 @@ static void hang_up(void)
     scene_close(scene, pick_member());
 }
 
-/* Waits between 1 ms and 20 s. */
+/* Lets 1 ms to 20 s pass. */
 static void pass(void)
 {
     static const uint16_t spans_ms[] = {1, 30, 300, 1000, 1000, 3000, 3000, 5000};
@@ -374,8 +371,8 @@ static void (*const OPERATIONS[SCRIPT_OPERATIONS])(void) = {
     [SAY_VOTES] = say_votes,
 };
 
-/* Makes a scene of a training node, 14 s after its start, with two neighbours and a member that has
- * not sent HELLO. */
+/* Makes a scene of a training node, 14 s after its start, with two neighbours. A third member has
+ * sent no HELLO. */
 static struct scene *settled(void)
 {
     static const uint8_t script[] = {0, 0, 1, 1, 0, 1};

@@ -1,12 +1,11 @@
-/* Messages: the decoder accepts the messages that a plain reader of the protocol's page
- * (net/README.md, section 8) accepts, with the same fields. An accepted message is encoded and
- * decoded again without a change. */
+/* The message decoder and a plain reader of the protocol's page (net/README.md, section 8) accept
+ * the same messages, with equal fields. An accepted message survives encoding and decoding. */
 #include "fuzz/fuzz.h"
 #include "wire/message.h"
 
 #define ITEMS_MAX 15
 
-/* The fields of each kind of message from the protocol's page: n number, s text, b bytes. */
+/* Fields of each kind of message on the protocol's page: n = number, s = text, b = bytes. */
 static const char *const FIELDS[MESSAGE_KINDS] = {
     [HELLO] = "nnsb",   [MEMBER_UPDATE] = "b",  [MEMBER_QUERY] = "n", [MEMBER_LIST] = "b",
     [PING] = "n",       [PONG] = "n",           [ACK] = "nnnn",       [RUMOR] = "b",
@@ -18,9 +17,9 @@ static const char *const FIELDS[MESSAGE_KINDS] = {
 };
 
 struct item {
-    char type;         /* 'n', 's' or 'b'; 0 = a type that the page does not have */
-    uint64_t number;   /* value of an 'n' */
-    struct bytes text; /* contents of an 's' or 'b' */
+    char type; /* 'n', 's' or 'b'; 0 = a type that is not on the page */
+    uint64_t number;
+    struct bytes text;
 };
 
 static uint64_t big_endian(struct input *input, size_t bytes)
@@ -41,7 +40,7 @@ static struct item plain_text(struct input *input, char type, uint64_t length)
     return item;
 }
 
-/* Reads the next item. Its type is 0 if the page does not have it. */
+/* Reads the next item. Sets its type to 0 if the protocol's page does not have it. */
 static struct item plain_item(struct input *input)
 {
     const uint8_t first = input_byte(input);
@@ -61,7 +60,8 @@ static struct item plain_item(struct input *input)
     return plain_text(input, first >= 0xd9 ? 's' : 'b', number);
 }
 
-/* Decodes a message. Returns the number of its fields, or -1 if it is malformed. */
+/* Decodes a message as the protocol's page says. Returns the number of its fields, or -1 if it is
+ * malformed. */
 static int plain_decode(struct input input, uint64_t *kind, struct item fields[static ITEMS_MAX])
 {
     const uint8_t head = input_byte(&input);

@@ -1,5 +1,5 @@
-/* NumPy arrays of samples and of targets: every label is below the number of classes, and training
- * and test data together have as many samples as the arrays. */
+/* NumPy arrays of samples and targets: every label is below the number of classes. Training and
+ * test data together have as many samples as the arrays. */
 #include "data/dataset.h"
 #include "fuzz/file.h"
 #include "fuzz/fuzz.h"
@@ -15,7 +15,7 @@ void fuzz_begin(void)
 static void look_at(const struct dataset *dataset)
 {
     const size_t numbers = dataset->count * shape_size(dataset->shape);
-    unsigned sum = 0; /* sum of all pixels, so that a sanitizer sees each of them read */
+    unsigned sum = 0; /* reads all pixels, so that a sanitizer checks them */
     CHECK(dataset->count > 0 && numbers > 0 && dataset->classes >= 1);
     CHECK(!dataset->pixels != !dataset->numbers && !dataset->labels != !dataset->targets);
     for (size_t i = 0; dataset->pixels && i < numbers; i++)
@@ -29,7 +29,7 @@ static void look_at(const struct dataset *dataset)
     CHECK(sum <= 255 * numbers);
 }
 
-/* The first two bytes are the length of the file x; the remaining bytes are y. */
+/* The first two bytes are the length of file x. The bytes of x follow, then those of y. */
 void fuzz_one(const uint8_t *data, size_t bytes)
 {
     struct input input = {data, bytes};

@@ -1,4 +1,4 @@
-/* Orders of the operator, back to back: each accepted order is encoded again as the same bytes. */
+/* Operator's orders, one after the other: each accepted order is encoded again as equal bytes. */
 #include "fuzz/believe.h"
 #include "fuzz/fuzz.h"
 #include "wire/order.h"

@@ -1,4 +1,4 @@
-/* Member records: an accepted record is encoded again with the same fields, and its address can be
+/* Member records: an accepted record is encoded again with equal fields, and its address can be
  * dialled. */
 #include "fuzz/believe.h"
 #include "fuzz/fuzz.h"
@@ -26,7 +26,7 @@ void fuzz_one(const uint8_t *data, size_t bytes)
     CHECK(record.renew_ms <= RENEW_MS_MAX && record.stage < STAGES);
     record_create(&record, &identity, context, out);
     CHECK(record_verify(out, context) == OK && record_parse(out, &again) == OK);
-    /* All fields except the host, which may have any bytes after its end. */
+    /* all fields except the host, which may have any bytes behind its end */
     CHECK(memcmp(in, out, 96) == 0);
     CHECK(strcmp(again.address.host, record.address.host) == 0);
 }

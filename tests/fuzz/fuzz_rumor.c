@@ -1,5 +1,5 @@
-/* Rumors, head and body: an accepted rumor is within all limits, is decoded a second time with the
- * same result, and its entries can be encoded again. */
+/* Rumors, head and body: an accepted rumor is within all limits, decodes twice to equal entries,
+ * and its entries can be encoded again. */
 #include "fuzz/believe.h"
 #include "fuzz/fuzz.h"
 #include "support/base/updates.h"
@@ -27,8 +27,7 @@ static void same_update(const struct update *a, const struct update *b)
     CHECK(memcmp(a->level, b->level, a->count * sizeof *a->level) == 0);
 }
 
-/* Checks that our encoder turns the entries into rumors, one or several, that decode to these
- * entries. */
+/* Checks that our encoder turns the entries into rumors that decode to these entries. */
 static void comes_back(const struct rumor_head *head, const struct update *update)
 {
     static uint8_t out[RUMOR_MAX];

@@ -1,4 +1,4 @@
-/* Model files: the weights of our own model, the metadata, and the version of the base. */
+/* Model files: a model's weights, the metadata, and the version of the base. */
 #include <stdlib.h>
 
 #include "frame/bytes.h"
@@ -31,8 +31,8 @@ void fuzz_begin(void)
     CHECK(model_parameters(model) <= PARAMETERS_MAX && atexit(end) == 0);
 }
 
-/* The first byte decides how the next bytes become the file: unchanged, or with a valid length in
- * front of the header, which ends before the first zero. */
+/* The first byte decides whether the next bytes are the file, or a header and data to which the
+ * harness adds a valid header length. The header ends before the first zero. */
 static void put_file(struct input *input)
 {
     static uint8_t bytes[HEAD_BYTES + FILE_MAX];

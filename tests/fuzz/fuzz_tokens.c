@@ -1,10 +1,9 @@
-/* Text and tokens, from the file to the windows that are learned: every token is below the number
- * of classes. */
+/* Text and tokens, from the file to training windows: tokens are below the number of classes. */
 #include "data/dataset.h"
 #include "fuzz/file.h"
 #include "fuzz/fuzz.h"
 
-#define KINDS 4 /* text or tokens, each plain or packed by gzip */
+#define KINDS 4 /* text or tokens, each plain or in gzip */
 
 static struct file file;
 
@@ -15,7 +14,7 @@ void fuzz_begin(void)
 
 static uint32_t token(const struct dataset *dataset, size_t i)
 {
-    uint32_t token = 0; /* works because machine and format are little-endian */
+    uint32_t token = 0; /* the machine and the format are little-endian */
     memcpy(&token, (const uint8_t *)dataset->tokens + i * (size_t)dataset->token_bytes,
            (size_t)dataset->token_bytes);
     return token;

@@ -1,7 +1,7 @@
-/* A cache of curve arithmetic: the linker redirects these calls here (--wrap, fuzz.cmake). Results
- * depend only on the input bytes, whose 256-bit hash is compared, so a harness sees the same
- * results as without the cache. Scripts begin alike, so nine tenths of their signatures and key
- * exchanges are in the cache. */
+/* A cache of curve arithmetic. The linker redirects libsodium's calls to it (--wrap, fuzz.cmake).
+ * Results depend only on the input bytes, whose 256-bit hash is the cache key, so a harness sees
+ * correct results. Scripts begin alike, so the cache has nine tenths of their signatures and key
+ * exchanges. */
 #include <sodium.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,12 +32,12 @@ int __wrap_crypto_scalarmult_base(unsigned char *out, const unsigned char *secre
 enum call { SIGN = 1, VERIFY, MULTIPLY, MULTIPLY_BASE };
 
 static struct place {
-    uint8_t of[32];  /* hash of the inputs; zeros = the entry is empty */
-    uint8_t out[64]; /* output of the call */
-    int result;      /* return value of the call */
+    uint8_t of[32]; /* hash of the call's inputs; zeros = the entry is empty */
+    uint8_t out[64];
+    int result;
 } places[PLACES];
 
-/* Returns the cache entry of this call. Sets *is_known if it has the result. */
+/* Returns the cache entry of this call. Sets *is_known to true if the entry has its result. */
 static struct place *find(enum call call, const void *a, size_t a_bytes, const void *b,
                           size_t b_bytes, const void *c, size_t c_bytes, bool *is_known)
 {
@@ -49,7 +49,7 @@ static struct place *find(enum call call, const void *a, size_t a_bytes, const v
     CHECK(crypto_generichash_update(&state, &kind, 1) == 0);
     CHECK(crypto_generichash_update(&state, a, a_bytes) == 0);
     CHECK(crypto_generichash_update(&state, b, b_bytes) == 0);
-    /* The only input whose length varies. */
+    /* c is the only input whose length varies */
     CHECK(crypto_generichash_update(&state, c, c_bytes) == 0);
     CHECK(crypto_generichash_final(&state, hash, sizeof hash) == 0);
     memcpy(&at, hash, sizeof at);

@@ -1,4 +1,4 @@
-/* The script that is being played: its position, and the choices that its bytes make. */
+/* The script that is being played: its position, and choices that its bytes make. */
 #ifndef HEARSAY_TESTS_FUZZ_PLAY_H
 #define HEARSAY_TESTS_FUZZ_PLAY_H
 
@@ -10,8 +10,7 @@ extern struct input input;
 
 struct member *pick_member(void);
 
-/* Returns a number from the input: mostly small, or one that means something to the node, or any.
- */
+/* Returns a number from the input: a small one, one with a meaning for the node, or any. */
 uint64_t pick(void);
 float pick_float(void);
 

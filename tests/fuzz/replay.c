@@ -1,9 +1,10 @@
-/* Runs a harness on files, one after the other: a known corpus, or inputs that a fuzzer has found.
+/* Runs a harness on files: a corpus, or inputs that a fuzzer has found.
  *
  *   fuzz_NAME FILE|FOLDER...
  *
- * So any compiler can build a corpus into a test. An argument without a file is an error, because a
- * missing corpus would test nothing. */
+ * With this, any compiler can run a corpus as a test. An argument without a file is an error,
+ * because a missing corpus would test nothing.
+ */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static size_t play_file(const char *path)
     struct stat about;
     CHECK(file && fstat(fileno(file), &about) == 0);
     const size_t bytes = (size_t)about.st_size;
-    /* Exactly as large as the input, so that a sanitizer sees reads beyond it. */
+    /* exactly as large as the input, so that a sanitizer detects reads behind it */
     uint8_t *data = malloc(bytes + (bytes == 0));
     CHECK(data && fread(data, 1, bytes, file) == bytes);
     CHECK(fclose(file) == 0);

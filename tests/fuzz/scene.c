@@ -9,10 +9,10 @@
 #include "node/swarm_keys.h"
 
 #define MEMBER_QUEUE_BYTES (1u << 17)
-/* Most actions at one moment; a node that requests more is in an endless loop. */
+/* Maximum actions at one moment. A node that requests more is in an endless loop. */
 #define ACTIONS_MAX 100000
 
-/* Identities of the members; the last one is the node's. */
+/* identities of the members, then the node's */
 static struct identity identities[SCENE_MEMBERS + 1];
 static struct operator_key operator_key;
 static struct message_reader *reader;
@@ -20,7 +20,8 @@ static const uint8_t swarm_key[KEY_BYTES] = {0x5A, 1};
 
 static struct arena arenas[2];
 
-/* LeakSanitizer's function, if it is linked: memory that these bytes point to is not leaked. */
+/* LeakSanitizer's function, if it is linked. Memory that these bytes point to does not count as
+ * leaked. */
 void __lsan_register_root_region(const void *start, size_t bytes) __attribute__((weak));
 
 struct identity *scene_identity(uint32_t i)
@@ -103,8 +104,6 @@ static struct node_options options_of(bool node_calls)
     return options;
 }
 
-/* Members. */
-
 static void member_init(struct scene *scene, struct arena *arena, uint32_t i)
 {
     struct member *member = &scene->members[i];
@@ -180,7 +179,6 @@ static void member_on_message(struct scene *scene, struct member *member)
     struct message message;
     size_t bytes;
     const uint8_t *at = peer_message(&member->peer, &bytes);
-    /* Every message of a node can be decoded. */
     CHECK(message_decode(reader, at, bytes, &message) == OK);
     member->heard[message.kind]++;
     member->last[message.kind] = message;
@@ -189,8 +187,8 @@ static void member_on_message(struct scene *scene, struct member *member)
     CHECK(scene->now_ns >= SCENE_BEGIN_NS);
 }
 
-/* Returns true if the member may refuse the node: the node was given a newer swarm key and dials
- * with it, and members only have the first key. */
+/* Returns true if the member may refuse the node. That is allowed after the owner gave the node a
+ * newer swarm key, because members have only the first key. */
 static bool shows_another_key(const struct scene *scene, const struct member *member)
 {
     struct node_swarm_key key;
@@ -198,7 +196,8 @@ static bool shows_another_key(const struct scene *scene, const struct member *me
     return member->peer.state == PEER_GREETED && (key.order > 0 || key.older > 0);
 }
 
-/* Processes bytes from the node. Returns false if the member refuses the node and hangs up. */
+/* Processes bytes from the node. Returns false if the member refuses the node and ends the
+ * connection. */
 static bool member_take(struct scene *scene, struct member *member, const uint8_t *bytes,
                         size_t count)
 {
@@ -224,7 +223,7 @@ static bool member_take(struct scene *scene, struct member *member, const uint8_
     return true;
 }
 
-/* Delivers this member's queued bytes to the node. */
+/* Delivers the member's queued bytes to the node. Returns false if there were none. */
 static bool member_sends(struct scene *scene, struct member *member)
 {
     const uint8_t *bytes;
@@ -289,7 +288,7 @@ static void on_order(struct scene *scene, const struct action *order)
         return;
     }
     const size_t bytes = (order_bytes(order) + 15) & ~(size_t)15;
-    /* Fits the largest request of a node. */
+    /* there is space for the node's largest request */
     CHECK(bytes <= SCENE_ORDERS_BYTES - scene->orders_bytes);
     (void)order_copy(scene->orders + scene->orders_bytes, order);
     scene->orders_bytes += bytes;
@@ -307,8 +306,6 @@ void scene_set_stepping(struct scene *scene, bool is_stepping)
         scene->orders_bytes = 0;
     scene_run(scene);
 }
-
-/* Actions. */
 
 static void on_dial(struct scene *scene, const struct action *action)
 {
@@ -382,8 +379,6 @@ void scene_run(struct scene *scene)
     }
 }
 
-/* Time. */
-
 void scene_step(struct scene *scene, uint32_t steps, uint64_t samples)
 {
     if (scene->is_training && steps > 0)
@@ -415,9 +410,7 @@ void scene_check(const struct scene *scene)
     CHECK(digest == node_digest(scene->node));
 }
 
-/* Start of a scene. */
-
-/* Acts as the owner of a node that counts votes. */
+/* Gives the node its list of members, as the owner of a node that counts votes does. */
 static void list_members(struct scene *scene)
 {
     uint8_t ids[SCENE_MEMBERS + 1][ID_BYTES];

@@ -22,18 +22,18 @@
 #define SCENE_BEGIN_NS      ((uint64_t)5000000000)
 
 struct member {
-    struct identity *identity; /* identity, which is outside the arena */
+    struct identity *identity; /* points outside the scene's arena */
     struct entropy entropy;
     struct credentials credentials;
     struct peer peer;       /* the member's end of the conversation */
-    struct congestion link; /* received bytes, for acknowledgements */
+    struct congestion link; /* received bytes, for ACKs */
     uint64_t conn;          /* the node's number of the connection; 0 = none */
     bool is_silent;         /* the member sends no ACK and no PONG */
     uint64_t incarnation;
-    uint64_t stamp;                /* stamp of its last record */
-    uint32_t seq;                  /* number of its next rumor */
-    uint8_t prev[HEAD_HASH_BYTES]; /* hash of the head of its last rumor */
-    uint64_t heard[MESSAGE_KINDS]; /* number of messages received of each kind */
+    uint64_t stamp;                /* stamp of the member's last record */
+    uint32_t seq;                  /* number of the member's next rumor */
+    uint8_t prev[HEAD_HASH_BYTES]; /* hash of the head of the member's last rumor */
+    uint64_t heard[MESSAGE_KINDS];
     /* Last message of each kind; of text and bulk only the sizes are valid. */
     struct message last[MESSAGE_KINDS];
 };
@@ -44,54 +44,52 @@ struct scene {
     struct node_options options;
     struct member members[SCENE_MEMBERS];
     uint64_t now_ns;
-    uint64_t drawn;     /* number of publications drawn, which seeds the next one */
-    bool is_training;   /* the node has begun training, and has not published for the last time */
-    bool is_stepping;   /* a step is running, so orders wait for its end */
-    bool is_over;       /* the node has asked to end */
-    bool refuses_calls; /* the node's dials are not answered */
+    uint64_t drawn;     /* number of the learner's publications, which seeds the next one */
+    bool is_training;   /* true between the node's first order to train and its last publication */
+    bool is_stepping;   /* a step is running; orders to the learner wait for its end */
+    bool is_over;       /* the node has requested its end */
+    bool refuses_calls; /* no member accepts the node's dials */
     uint8_t context[CONTEXT_BYTES];
-    int32_t units[SCENE_PARAMETERS]; /* base of the learner */
-    size_t orders_bytes;             /* bytes of the orders that wait */
-    uint8_t *orders;                 /* [SCENE_ORDERS_BYTES] orders that wait */
+    int32_t units[SCENE_PARAMETERS]; /* the learner's base */
+    size_t orders_bytes;             /* bytes of waiting orders to the learner */
+    uint8_t *orders;                 /* [SCENE_ORDERS_BYTES] waiting orders to the learner */
 };
 
-/* Makes a scene whose base is still unchanged. The node dials the members, or they dial it. All
- * handshakes are complete, and no HELLO was sent. */
+/* Makes a scene with an unchanged base. node_calls: the node dials the members; otherwise they dial
+ * it. All handshakes are complete, but no HELLO was sent. */
 struct scene *scene_new(bool node_calls);
 
 /* scene_keep saves the present state; scene_undo restores it. */
 void scene_keep(struct scene *scene);
 void scene_undo(struct scene *scene);
 
-/* A member dials the node, which may refuse it. scene_close ends the member's connection. */
+/* scene_call dials the node, which may refuse the member. scene_close ends the connection. */
 void scene_call(struct scene *scene, struct member *member);
 void scene_close(struct scene *scene, struct member *member);
 
-/* A stranger from this network dials, sends these bytes, and nothing more. */
+/* Dials the node as a stranger in this network, sends `bytes`, and then waits. */
 void scene_wait_unauthenticated(struct scene *scene, uint8_t network, const uint8_t *bytes,
                                 size_t count);
 
-/* Send a message, or sealed bytes, of this member to the node. Return false if the two are not
+/* Send the node a message, or encrypted bytes, from this member. Return false if the member is not
  * connected. */
 bool scene_say(struct scene *scene, struct member *member, const struct message *message);
 bool scene_shout(struct scene *scene, struct member *member, const uint8_t *bytes, size_t count);
-/* Sends bytes that are not sealed. */
+/* Sends bytes without encryption. */
 void scene_send_raw(struct scene *scene, struct member *member, const uint8_t *bytes, size_t count);
 
-/* Let time pass, or make steps of the learner. */
+/* scene_pass lets time pass. scene_step makes steps of the learner. */
 void scene_pass(struct scene *scene, uint64_t span_ns);
 void scene_step(struct scene *scene, uint32_t steps, uint64_t samples);
 
-/* Begins or ends a step of the learner. Orders wait while it runs. */
+/* Begins or ends a step of the learner. Orders to the learner wait while a step runs. */
 void scene_set_stepping(struct scene *scene, bool is_stepping);
 
-/* The scene's learner (scene_learner.c). */
 extern const struct executor_ops scene_learner;
 
-/* Performs all actions that the node requests. All functions above call it. */
+/* Performs all actions that the node requests. All functions above call this one. */
 void scene_run(struct scene *scene);
 
-/* Checks the node's invariants. */
 void scene_check(const struct scene *scene);
 
 struct identity *scene_identity(uint32_t i);

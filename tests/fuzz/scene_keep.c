@@ -1,4 +1,4 @@
-/* Saves and restores a scene: the pages of its arena are mapped from a file in memory. */
+/* Saves and restores a scene. The pages of the scene's arena are mapped from a file in memory. */
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
 #include "base/rng.h"
 #include "fuzz/scene.h"
 
-#define PUBLISHED_MAX 8 /* most entries of a publication */
+#define PUBLISHED_MAX 8 /* maximum entries of a publication */
 
 static void follow(void *learner, uint64_t swarm_samples)
 {
@@ -24,14 +24,14 @@ static void add(void *learner, const struct update *update, float beta)
     }
 }
 
-/* Returns one of the two extreme agreements of an update with training. */
+/* Returns the agreement of an update with training, one of the two extremes. */
 static double agreement(void *learner, const struct update *update)
 {
     (void)learner;
     return update->level[0] > 0 ? 1 : -1;
 }
 
-/* Publishes a few random entries, or none. */
+/* Publishes at most PUBLISHED_MAX random entries, or none. */
 static const struct update *publish(void *learner, const struct publish_terms *terms)
 {
     static uint32_t index[PUBLISHED_MAX];

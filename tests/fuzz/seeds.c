@@ -2,7 +2,8 @@
  *
  *   fuzz_seeds tests/fuzz/corpus
  *
- * Run it after a change of a format, and commit the files. Otherwise the test fuzz_seeds fails. */
+ * Run it after each change of a format, and commit the files. Otherwise the test fuzz_seeds fails.
+ */
 #include "fuzz/seeds.h"
 
 #include <errno.h>

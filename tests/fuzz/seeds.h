@@ -1,4 +1,4 @@
-/* The seeds of the corpora, made by our own encoders and writers.
+/* The seeds of the corpora, made by the project's own encoders and writers.
  *
  *   fuzz_seeds FOLDER ─► seeds_wire, seeds_files, … ─► seed_put ─► FOLDER/<harness>/<name>
  */
@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes one seed. head: the numbers with which the harness's input begins, if any. */
+/* Writes one seed: `head`, with the numbers that the harness reads first, and `bytes`. head may be
+ * NULL. */
 void seed_put(const char *harness, const char *name, const void *head, size_t head_bytes,
               const void *bytes, size_t count);
 

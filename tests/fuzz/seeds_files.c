@@ -26,7 +26,7 @@ static void idx_files(void)
     seed_put("idx", "colours_packed", "\1", 1, colours, sizeof colours);
 }
 
-/* head: kind of file, number of shards, context length. */
+/* Heads of the seeds: kind of file, number of shards, context length. */
 static void token_files(void)
 {
     static uint8_t llmc[1024 + 300 * 4];
@@ -87,7 +87,7 @@ static void layer_lines(void)
     seed_put("layers", "odd", image, sizeof image, odd, sizeof odd - 1);
 }
 
-/* Writes a whole file, and one whose header ends at a zero and gets its length from the harness. */
+/* Writes a whole file, and one for which the harness adds the header's length. */
 static void tensor_files(void)
 {
     static const struct safetensors_about about = {.classes = 2,
@@ -118,7 +118,8 @@ static void tensor_files(void)
     arena_release(&arena);
 }
 
-/* head: a whole file, or a stream without checksums; and the number of the reader's moments. */
+/* Heads of the seeds: whether it is a whole file or a stream without checksums, and the number of
+ * the reader's optimizer moments. */
 static void checkpoints(void)
 {
     static uint8_t stream[FILE_MAX];
@@ -133,7 +134,7 @@ static void checkpoints(void)
     seed_put("checkpoint", "other_optimizer", "\4", 1, stream, story_stream(&disk, 1, stream));
 }
 
-/* Writes a file for each section of the configuration with all its keys, without comments. */
+/* Writes a file for each section of the configuration, with all keys and no comments. */
 static void config_files(void)
 {
     static char printed[TEXT_BYTES];

@@ -1,15 +1,16 @@
 /* Seeds of scripts: conversations without errors, which a fuzzer then changes.
  *
  * The first argument of an operation is the member that sends. The second one is mostly a byte
- * whose bits say what is wrong. fuzz_member.c defines the others. */
+ * whose bits are errors. fuzz_member.c defines the other arguments.
+ */
 #include "fuzz/script.h"
 #include "fuzz/seeds.h"
 #include "wire/message.h"
 
 #define RUNNING 0 /* the node trains; members 0 and 1 are its neighbours */
-#define JOINING 1 /* the node has just started, and no HELLO was sent */
+#define JOINING 1 /* the node has just started and received no HELLO */
 
-/* Claims two origins with these rumors and samples. */
+/* Claims two origins with their rumors and samples. */
 #define CLAIM_OF_TWO   MAKE_CLAIM, 2, 3, 0, 90, 5, 1, 80, 7
 #define SAY_KIND(kind) SAY_ANYTHING, 1, (kind)-1
 #define GIVE_BLOCKS    SAY_BLOCKS, 0, 0
@@ -40,8 +41,8 @@ static void takeover(void)
     seed_put("member", "takeover", NULL, 0, script, sizeof script);
 }
 
-/* Plays a takeover with another digest than that of the blocks. A second member has the base as
- * well. */
+/* A takeover in which the announced digest differs from that of the blocks. Member 1 also has the
+ * base. */
 static void false_base(void)
 {
     static const uint8_t script[] = {
@@ -56,7 +57,7 @@ static void false_base(void)
     seed_put("member", "false_base", NULL, 0, script, sizeof script);
 }
 
-/* The node is asked for its base, and for six blocks from the first on. */
+/* Member 0 requests the node's base, and six blocks from block 0 on. */
 static void serving(void)
 {
     static const uint8_t script[] = {
@@ -106,8 +107,8 @@ static void expulsion(void)
     seed_put("member", "expulsion", NULL, 0, script, sizeof script);
 }
 
-/* A new key is ordered and requested. One member sends a wrong key, another the right one. Then
- * comes a second order, whose key the owner gives to the node. */
+/* The operator orders a new key, and a member requests it. One member sends a wrong key, another
+ * one the right key. The owner gives the node the key of a second order. */
 static void rekey(void)
 {
     static const uint8_t script[] = {
@@ -120,8 +121,8 @@ static void rekey(void)
     seed_put("member", "rekey", NULL, 0, script, sizeof script);
 }
 
-/* A script that a fuzzer found: the node is given another key, loses a neighbour, and dials it with
- * that key, which members do not have. */
+/* A script that a fuzzer found. The node is given a new key and loses a neighbour. It dials the
+ * neighbour with the new key, which members do not have. */
 static void another_key(void)
 {
     static const uint8_t script[] = {
@@ -133,7 +134,7 @@ static void another_key(void)
     seed_put("member", "another_key", NULL, 0, script, sizeof script);
 }
 
-/* Two members vote against a third that has published. A third voter expels it. One vote is
+/* Members 0 and 1 vote against member 2, which has published. A third vote expels it. One vote is
  * repeated, and one is damaged. */
 static void votes(void)
 {
@@ -150,7 +151,7 @@ static void votes(void)
 
 #define ASK(who, count) SAY_ANYTHING, who, INFERENCE - 1, 0, count, 0, 0, 0, 2 * (count)
 
-/* Two clients without HELLO send inference requests: for the format, for one sample, too early,
+/* Two clients send inference requests without HELLO: for the format, for one sample, too early,
  * during a step, and with too many samples. One client hangs up before the reply. */
 static void asking(void)
 {
