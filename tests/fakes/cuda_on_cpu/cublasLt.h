@@ -1,8 +1,8 @@
 /* The part of cuBLASLt that the backend uses, with products by OpenBLAS (cuda_runtime_api.h). Types
- * and numbers are NVIDIA's. It is as strict as the strictest algorithm of cuBLASLt: operands must
- * have the alignment that was declared, and an algorithm fails for operands that it was not asked
- * about. All algorithms compute the same result. Their times are invented (cuda_runtime.h), and
- * every other run takes twice as long. */
+ * and numbers are NVIDIA's. It is as strict as cuBLASLt's strictest algorithm: operands must have
+ * the declared alignment, and an algorithm fails for a product that it was not listed for. All
+ * algorithms compute equal results. Their times are invented (cuda_runtime.h), and every other run
+ * takes twice as long. */
 #ifndef CUDA_ON_CPU_CUBLASLT_H
 #define CUDA_ON_CPU_CUBLASLT_H
 
@@ -12,17 +12,16 @@
 extern "C" {
 #endif
 
-/* The algorithms, in the order in which the heuristic lists them. */
+/* Algorithms, in the order in which the heuristic lists them. */
 enum {
     STAND_IN_SLOW,    /* takes twice as long as the fastest */
-    STAND_IN_UNABLE,  /* is listed with a status that it cannot compute the product */
-    STAND_IN_FAILING, /* is listed as able to compute the product, and fails when launched */
+    STAND_IN_UNABLE,  /* listed with the status that it cannot compute the product */
+    STAND_IN_FAILING, /* listed as able to compute the product, but fails when launched */
     STAND_IN_AS_FAST, /* takes 3 % longer than the fastest */
     STAND_IN_FASTEST,
     STAND_IN_ALGORITHMS
 };
 
-/* Returns how often an algorithm was launched in this process. */
 uint64_t stand_in_launches(int algorithm);
 
 typedef enum {

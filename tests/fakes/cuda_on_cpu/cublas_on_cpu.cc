@@ -54,7 +54,8 @@ void stand_in_put_number(void *to, cudaDataType type, size_t i, float value)
             value != value ? 0x7FC0 : (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
-/* What lies there in `columns` columns; NaN in what is between them, which no product reads. */
+/* Returns the numbers at `from`, in `columns` columns. Gaps between columns are NaN, because no
+ * product reads them. */
 static std::vector<float> floats(const void *from, cudaDataType type, int stride, int rows,
                                  int columns)
 {
@@ -66,7 +67,7 @@ static std::vector<float> floats(const void *from, cudaDataType type, int stride
     return all;
 }
 
-/* cuBLAS also takes others, but multiplies them several times as long. */
+/* cuBLAS accepts operands with less alignment, but its products are then several times slower. */
 static bool is_fast(const void *from, cudaDataType type, int stride)
 {
     return type == CUDA_R_32F || ((uintptr_t)from % 16 == 0 && stride % 8 == 0);

@@ -44,7 +44,7 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t blas, cublasOperation_t
 #include <functional>
 #include <vector>
 
-/* Changes the sums of a product, in column order without gaps, before they are written. */
+/* Changes a product's sums, in column order without gaps, before they are written. */
 typedef std::function<void(std::vector<float> &)> stand_in_epilogue;
 
 /* cublasGemmEx followed by an epilogue. */

@@ -9,14 +9,14 @@
 
 #include "cuda_runtime.h"
 
-#define ROOM_BYTES 4096 /* that each algorithm wants */
+#define ROOM_BYTES 4096 /* workspace of each algorithm */
 
 struct stand_in_matmul {
     cublasComputeType_t compute;
     cublasOperation_t turn_a, turn_b;
     uint32_t epilogue;
-    const void *bias; /* or where sums of the second operand go */
-    void *aux;        /* the input of GELU, in the type of the result */
+    const void *bias; /* bias; for BGRADB the address for sums of the second operand */
+    void *aux;        /* input of GELU, in the type of the result */
     int64_t aux_stride;
 };
 
@@ -29,13 +29,13 @@ struct stand_in_matrix {
 struct stand_in_preference {
     uint64_t scratch_bytes;
     uint32_t reductions;
-    uint32_t aligned[4]; /* A to D */
+    uint32_t aligned[4]; /* declared alignments of A to D, in bytes */
 };
 
-/* An algorithm's data: itself, and the product that it was listed for. */
+/* An algorithm's data: its number, and the product that it was listed for. */
 enum { WHICH, ROWS, COLUMNS, DEPTH, TYPES, HOW, OPERANDS_ALIGNED, BIAS_ALIGNED };
 
-/* Nanoseconds; each algorithm's every other run takes twice as long. */
+/* Returns nanoseconds of a run. Every other run of an algorithm takes twice that. */
 static double time_ns(int algorithm)
 {
     switch (algorithm) {
@@ -45,7 +45,7 @@ static double time_ns(int algorithm)
         return 103;
     case STAND_IN_FASTEST:
         return 100;
-    default: /* unable, or failing */
+    default: /* unable or failing */
         return 1;
     }
 }
@@ -133,7 +133,7 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
                 bytes);
 }
 
-/* The largest power of two, up to 256, of which it is a multiple. */
+/* Returns the largest power of two, up to 256, that divides the address. */
 static uint64_t alignment_of(const void *memory)
 {
     const uint64_t bits = (uint64_t)(uintptr_t)memory | 256;
@@ -195,7 +195,7 @@ static bool fit(cublasLtMatmulDesc_t how, cublasLtMatrixLayout_t a, cublasLtMatr
            (!has_aux(how) || how->aux_stride == (int64_t)d->rows);
 }
 
-/* There is none for a single output: this tests the caller's other way. */
+/* Lists no algorithm for a single output, to test what the caller does then. */
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t how,
                                               cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
                                               cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
@@ -239,7 +239,7 @@ static bool was_listed_for(const uint64_t *data, cublasLtMatmulDesc_t how, cubla
            data[HOW] == bits_of(how) && data[WHICH] != STAND_IN_UNABLE;
 }
 
-/* The bias for some algorithms at 16 bytes, whatever was said. */
+/* Some algorithms need the bias at 16 bytes, whatever alignment was declared. */
 static bool is_bias_aligned(const uint64_t *data, cublasLtMatmulDesc_t how,
                             cublasLtMatrixLayout_t d)
 {
@@ -274,7 +274,7 @@ static float gelu_gradient(float x)
     return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * inner;
 }
 
-/* What is written of a product's sums, columns of m numbers. */
+/* Applies the epilogue to a product's sums, in columns of m numbers. */
 static void finish(const stand_in_matmul &how, cudaDataType type, size_t m,
                    std::vector<float> &sums)
 {
@@ -293,7 +293,7 @@ static void finish(const stand_in_matmul &how, cudaDataType type, size_t m,
     }
 }
 
-/* The sums of the second operand over the terms of each of `columns` columns, in float32. */
+/* Sums the second operand over the terms of each of `columns` columns, in float32. */
 static void sum_operand(const stand_in_matmul &how, const void *b, const stand_in_matrix &matrix,
                         size_t columns)
 {

@@ -46,21 +46,21 @@ struct stand_in_count stand_in_counted()
     return counted;
 }
 
-/* Memory. Each piece ends at a page that nobody may touch, and is open only while a stream of its
+/* Each piece of memory ends at a guard page. Its pages are accessible only while a stream of its
  * device works. */
 
 struct piece {
     char *pages;
-    size_t page_bytes; /* without the guard */
+    size_t page_bytes; /* without the guard page */
     size_t bytes;
     int device;
 };
 
-static thread_local int current; /* the device that a thread has chosen */
+static thread_local int current; /* device that the thread has chosen */
 
 static std::map<void *, piece> pieces;
-static std::map<int, size_t> memory_used; /* of each device */
-static int open_device = -1;              /* whose memory is open; -1: none's */
+static std::map<int, size_t> memory_used; /* bytes used on each device */
+static int open_device = -1;              /* device whose memory is accessible; -1 = none */
 
 static size_t memory_all()
 {
@@ -76,7 +76,7 @@ static void protect_all(int device, int protection)
     }
 }
 
-/* From now on the memory of this device is open, and no other. */
+/* Makes this device's memory accessible, and no other device's. */
 static void switch_to(int device)
 {
     if (device == open_device)
@@ -86,7 +86,7 @@ static void switch_to(int device)
     open_device = device;
 }
 
-/* The piece that has all of this; NULL: none does. */
+/* Returns the piece that contains all `bytes` bytes, or NULL. */
 static const piece *piece_of(const void *memory, size_t bytes)
 {
     auto after = pieces.upper_bound(const_cast<void *>(memory));
@@ -109,40 +109,38 @@ bool stand_in_is_memory_of(int device, const void *memory, size_t bytes)
     return has_it != nullptr && has_it->device == device;
 }
 
-/* Streams. */
-
 typedef std::function<void()> work;
 
 struct stand_in_graph {
     std::vector<work> works;
-    cudaStream_t stream; /* in which it was launched last */
+    cudaStream_t stream; /* stream in which the graph was launched last */
 };
 
 struct stand_in_stream {
     int device;
     std::deque<work> waiting;
-    uint64_t submitted, done; /* works in all */
-    stand_in_graph *recorded; /* while it records */
-    std::thread::id recorder; /* in that thread only the stream must not be waited for */
+    uint64_t submitted, done; /* number of works */
+    stand_in_graph *recorded; /* graph that the stream records; NULL = it does not record */
+    std::thread::id recorder; /* the thread that records must not wait for the stream */
 };
 
-/* When the stream came to an event, as it was recorded last. */
+/* The point at which a stream reached an event that was recorded. */
 struct mark {
     bool is_reached;
-    double at_ns; /* by stand_in_clock_ns() */
+    double at_ns; /* time by stand_in_clock_ns() */
 };
 
 struct stand_in_event {
     int device;
     bool is_timed;
     cudaStream_t stream;
-    uint64_t after; /* works of the stream */
+    uint64_t after; /* number of works of the stream before the event */
     std::shared_ptr<mark> reached;
 };
 
 static std::vector<cudaStream_t> streams;
 
-/* Once it is, it stays so. */
+/* Returns true once the file CUDA_ON_CPU_BREAKS exists, and from then on. */
 static bool is_broken()
 {
     static const char *const when = getenv("CUDA_ON_CPU_BREAKS");
@@ -207,7 +205,8 @@ static void finish(cudaStream_t stream)
     stand_in_run_until(stream, [=] { return stream->waiting.empty(); });
 }
 
-/* What nobody may call while a stream records, and what fails once the device is broken. */
+/* Returns an error if a stream records, where calls that wait are not allowed, or if the device is
+ * broken. */
 static cudaError_t may_wait()
 {
     if (is_broken())
@@ -231,7 +230,7 @@ cudaError_t stand_in_submit(cudaStream_t stream, work next)
     return cudaSuccess;
 }
 
-/* Blocks of threads: each thread has a stack, and runs until it is done or must wait for others. */
+/* Blocks of threads. Each thread has a stack, and runs until it ends or must wait for others. */
 
 dim3 gridDim, blockIdx, threadIdx;
 
@@ -241,7 +240,7 @@ static struct thread {
     ucontext_t context;
     char *stack;
     standing paused;
-    uint32_t shown[2]; /* to the warp, in two turns: a lane may be one ahead of another */
+    uint32_t shown[2]; /* shown to the warp, in two turns: a lane may be one turn ahead */
     unsigned turns;
 } threads[THREADS_MAX];
 
@@ -266,7 +265,7 @@ void __syncthreads()
     wait_for_others(WAITS_FOR_BLOCK);
 }
 
-/* Shows the bits to the warp, once all of it have come. Returns in which turn. */
+/* Shows `bits` to the warp once all lanes have come. Returns the turn, 0 or 1. */
 static unsigned show(uint32_t mask, uint32_t bits)
 {
     const unsigned self = threadIdx.x, turn = threads[self].turns++ % 2;
@@ -308,8 +307,8 @@ static void start_thread(unsigned i)
     makecontext(&thread.context, thread_main, 0);
 }
 
-/* After a round, all of a warp wait for the same. Warps that wait for the block do so until all of
- * it have come: none may have ended. */
+/* Returns true if all threads wait for the block. After a round all lanes of a warp wait for the
+ * same thing. A warp may wait for the block only if no thread has ended. */
 static bool all_wait_for_block(unsigned count)
 {
     unsigned waiting = 0, done = 0;
@@ -333,8 +332,8 @@ static bool all_done(unsigned count)
     return true;
 }
 
-/* In each second block the last thread is the first: what depends on their order comes out
- * differently. */
+/* Runs a block's threads. In every second block the last thread runs first, so results that depend
+ * on the order differ. */
 static void run_block(unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -367,8 +366,6 @@ cudaError_t stand_in_launch(const cudaLaunchConfig_t *config, work kernel)
             run_block(count);
     });
 }
-
-/* The runtime. */
 
 static int devices()
 {
@@ -405,7 +402,7 @@ cudaError_t stand_in_kernels()
                                                       : cudaErrorNoKernelImageForDevice;
 }
 
-/* As the driver does at first: it names a thread of its own, and without that there is no GPU. */
+/* The driver names a thread at its start. If the thread cannot be named, there is no GPU. */
 static bool names_a_thread()
 {
     bool is_named = false;
@@ -418,7 +415,7 @@ static bool names_a_thread()
     return is_named;
 }
 
-/* As the driver does with kernels that it has compiled: in folders of the cache's folder. */
+/* The driver keeps kernels that it has compiled in folders of the cache's folder. */
 static void keep_kernels()
 {
     const char *cache = getenv("CUDA_CACHE_PATH");
@@ -514,7 +511,7 @@ cudaError_t cudaMalloc(void **memory, size_t bytes)
     memory_used[current] += page_bytes;
     if (mprotect(pages, page_bytes, PROT_READ | PROT_WRITE) != 0)
         refuse("mprotect failed");
-    memset(pages, 0xCD, page_bytes); /* nobody cleared it */
+    memset(pages, 0xCD, page_bytes); /* cudaMalloc does not clear memory */
     (void)mprotect(pages, page_bytes, PROT_NONE);
     return cudaSuccess;
 }
@@ -554,8 +551,8 @@ cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t 
     return stand_in_submit(stream, [=] { memset(memory, value, bytes); });
 }
 
-/* Memory of the host is read and written when the stream comes to it: pageable, too, of which a
- * device promises nothing. */
+/* Host memory is read and written when the stream reaches the copy. A device promises nothing for
+ * pageable memory, so the same holds for it. */
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
@@ -564,7 +561,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     const bool to_device = kind != cudaMemcpyDeviceToHost;
     const bool from_device = kind != cudaMemcpyHostToDevice;
     if (stream->recorded != nullptr && !(to_device && from_device))
-        return cudaErrorStreamCaptureUnsupported; /* what the host holds may differ by then */
+        return cudaErrorStreamCaptureUnsupported; /* host memory may differ when the graph runs */
     if ((to_device && !stand_in_is_device_memory(to, bytes)) ||
         (from_device && !stand_in_is_device_memory(from, bytes)))
         return cudaErrorInvalidValue;
@@ -640,7 +637,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     return synchronize(stream);
 }
 
-/* What the stream waits for is done before it may go on: a device could have been so fast. */
+/* Runs the event's stream to its end, because a device could be that fast. */
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned)
 {
     LOCKED;
@@ -692,7 +689,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     });
 }
 
-/* Asked only of events that are timed. */
+/* The backend only queries timed events. */
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     LOCKED;
@@ -711,7 +708,7 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begun, cudaEvent_t ended
     return cudaSuccess;
 }
 
-/* Later work is done with it: a device could have been so fast. */
+/* Also runs the stream's later work, because a device could be that fast. */
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     if (event->stream == nullptr || event->stream->done >= event->after)

@@ -121,17 +121,16 @@ bool stand_in_is_device_memory(const void *memory, size_t bytes);
 bool stand_in_is_memory_of(int device, const void *memory, size_t bytes);
 int stand_in_device_of(cudaStream_t stream);
 
-/* stand_in_clock_ns returns the time that the work of all streams has taken so far. Work takes its
- * real time. Within work, stand_in_took adds `ns` to it, which may be negative. */
+/* stand_in_clock_ns returns the nanoseconds that the work of all streams has taken so far. Work
+ * takes its real time. Within work, stand_in_took adds `ns` (may be negative) to it. */
 double stand_in_clock_ns();
 void stand_in_took(double ns);
 
-/* Runs the stream's work until is_so returns true. May be called within the work of another stream.
- */
+/* Runs the stream's work until is_so returns true. May be called from another stream's work. */
 void stand_in_run_until(cudaStream_t stream, const std::function<bool()> &is_so);
 
-/* Appends work to a stream. It runs when the host waits for it. If the stream is recording, the
- * work becomes part of the graph. */
+/* Appends work to a stream. The work runs when the host waits for it. If the stream is recording,
+ * the work becomes part of its graph. */
 cudaError_t stand_in_submit(cudaStream_t stream, std::function<void()> work);
 cudaError_t stand_in_launch(const cudaLaunchConfig_t *config, std::function<void()> thread);
 

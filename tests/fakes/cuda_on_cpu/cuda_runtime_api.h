@@ -82,9 +82,9 @@ struct cudaPointerAttributes {
 
 /* Work that was submitted to all devices in this process. */
 struct stand_in_count {
-    uint64_t copied_bytes;     /* bytes copied by cudaMemcpyAsync */
-    uint64_t set_bytes;        /* bytes set by cudaMemsetAsync */
-    uint64_t kernels;          /* kernels launched */
+    uint64_t copied_bytes;
+    uint64_t set_bytes;
+    uint64_t kernels;
     uint64_t synchronizations; /* calls in which the host waited for a stream */
 };
 struct stand_in_count stand_in_counted(void);

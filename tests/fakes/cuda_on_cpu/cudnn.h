@@ -1,8 +1,7 @@
 /* The convolutions and graphs of cuDNN, computed term by term (cuda_runtime_api.h). It refuses what
- * cuDNN refuses: shapes that do not fit the convolution, a workspace too small for the algorithm,
- * an algorithm with another math type than its own, and (like some algorithms) memory that is not
- * aligned to 16 bytes. Algorithms are timed by waiting, so not while a stream records. Timing
- * overwrites their output. The times are invented. */
+ * cuDNN refuses: shapes that do not fit the convolution, a workspace too small for the algorithm, a
+ * math type of another algorithm, and (like some algorithms) memory not aligned to 16 bytes. Timing
+ * waits, so it fails while a stream records. It overwrites the output. Its times are invented. */
 #ifndef CUDA_ON_CPU_CUDNN_H
 #define CUDA_ON_CPU_CUDNN_H
 
@@ -36,7 +35,7 @@ typedef int cudnnConvolutionFwdAlgo_t;
 typedef int cudnnConvolutionBwdDataAlgo_t;
 typedef int cudnnConvolutionBwdFilterAlgo_t;
 
-/* Algorithms. The forward numbers are cuDNN's; the others are not. */
+/* Algorithms. The forward numbers are cuDNN's, all others are not. */
 enum {
     CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD = 6,
     CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED = 7,
@@ -141,9 +140,9 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t dnn, const void *alpha,
                                            cudnnTensorDescriptor_t dx_is, void *dx);
 
 /* The graphs of cuDNN's backend interface, computed operation by operation (cudnn_graph_on_cpu.cc).
- * It refuses what an engine refuses: attributes of another type, graphs that do not fit together,
- * memory without the declared alignment, and plans of another handle. Of the engines that it lists,
- * the first adds in any order, the second cannot be compiled, and the third computes. */
+ * It refuses what an engine refuses: attributes of a wrong type, graphs that do not fit together,
+ * memory without the declared alignment, and plans of another handle. It lists three engines. The
+ * first adds in any order, the second cannot be compiled, and the third computes. */
 
 #define CUDNN_VERSION 90000
 #define CUDNN_MAJOR   9
@@ -261,7 +260,6 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t dnn, cudnnBackendDescriptor_t pl
                                   cudnnBackendDescriptor_t pack);
 
 cudaStream_t stand_in_stream_of(cudnnHandle_t dnn);
-/* Returns how often plans were executed in this process. */
 uint64_t stand_in_flash_runs(void);
 
 #ifdef __cplusplus

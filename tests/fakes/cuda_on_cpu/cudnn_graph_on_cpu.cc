@@ -10,12 +10,12 @@
 #include "cuda_runtime.h"
 #include "cudnn.h"
 
-#define HEAD_MAX 128 /* of attention that an engine computes */
+#define HEAD_MAX 128 /* largest head size for which an engine computes attention */
 
-/* The engines, in the order in which they are listed. */
+/* Engines, in the order in which they are listed. */
 enum { IN_ANY_ORDER, NOT_COMPILED, COMPUTES, ENGINES };
 
-/* An attribute, as it was set. */
+/* An attribute as it was set. */
 struct attribute {
     cudnnBackendAttributeType_t type;
     int64_t count;
@@ -41,7 +41,7 @@ struct operation_of_graph {
     cudnnBackendDescriptorType_t type;
     int mode;
     int64_t axis;
-    tensor_of_graph x, b, t, y; /* a product's: x·b */
+    tensor_of_graph x, b, t, y; /* operands and result; a product computes x·b */
     bool has_b, has_t;
 };
 
@@ -49,7 +49,7 @@ struct stand_in_descriptor {
     cudnnBackendDescriptorType_t type;
     bool is_final;
     std::map<int, attribute> attributes;
-    std::vector<operation_of_graph> operations; /* of a graph, engine or plan */
+    std::vector<operation_of_graph> operations; /* operations of a graph, engine or plan */
     int engine;
 };
 
@@ -106,7 +106,7 @@ cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t of)
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* Descriptors that are set must be final, as in cuDNN. */
+/* As in cuDNN, descriptors must be final before they are set as attributes. */
 cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t of,
                                        cudnnBackendAttributeName_t name,
                                        cudnnBackendAttributeType_t type, int64_t count,
@@ -159,8 +159,6 @@ static bool get_tensor(cudnnBackendDescriptor_t of, int name, tensor_of_graph *t
     return is_whole && alignment > 0;
 }
 
-/* Operations. */
-
 static bool get_mode(cudnnBackendDescriptor_t of, int how_name, cudnnBackendDescriptorType_t how_is,
                      int name, cudnnBackendAttributeType_t type, operation_of_graph *operation)
 {
@@ -203,7 +201,8 @@ static bool get_operation(cudnnBackendDescriptor_t of, operation_of_graph *opera
     }
 }
 
-/* Operands of a product are of bfloat16, and heads of its right may be shared. */
+/* Returns true if the operation is a product of bfloat16 operands. Heads of the right operand may
+ * be shared. */
 static bool is_product(const operation_of_graph &of)
 {
     const int64_t *a = of.x.size, *b = of.b.size, *c = of.y.size;
@@ -212,7 +211,7 @@ static bool is_product(const operation_of_graph &of)
            c[1] % b[1] == 0 && a[2] == c[2] && a[3] == b[2] && b[3] == c[3];
 }
 
-/* Each dimension of x is that of y, or 1. */
+/* Returns true if each dimension of x is 1 or equals that of y. */
 static bool is_spread(const tensor_of_graph &x, const tensor_of_graph &y)
 {
     for (int i = 0; i < 4; i++) {
@@ -299,7 +298,8 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t of)
     return status;
 }
 
-/* A gradient is multiplied from the workspace: 2 bytes for each pair of positions. */
+/* Returns the bytes of the workspace. A gradient that is multiplied takes 2 bytes for each pair of
+ * positions. */
 static int64_t workspace_of(const stand_in_descriptor &of)
 {
     int64_t bytes = 256;
@@ -353,7 +353,8 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t of,
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* Computing: each tensor's numbers by its id, those of virtual ones in memory of their own. */
+/* Numbers of a graph's tensors by tensor id. `given` is the caller's memory, `own` has virtual
+ * tensors. */
 
 typedef int64_t place[4];
 
@@ -382,10 +383,9 @@ static float to_bf16(float value)
     return value;
 }
 
-/* A tensor with its numbers. */
 struct view {
     tensor_of_graph of;
-    void *at; /* bfloat16 if it is memory of that type, else float32 */
+    void *at; /* bfloat16 if the tensor has that type and is in memory, otherwise float32 */
     float by_value;
 
     view(memory_of_graph &memory, const tensor_of_graph &tensor)
@@ -506,7 +506,7 @@ static void reduce(memory_of_graph &memory, const operation_of_graph &of)
     each_place(of.y.size, [&](const place &at) { y.write(at, sums[offset(of.y, at)]); });
 }
 
-/* The same numbers, in another order. */
+/* Copies a tensor's numbers in another order. */
 static void turn(memory_of_graph &memory, const operation_of_graph &of)
 {
     const std::vector<float> &from = memory.own[of.x.id];
@@ -528,8 +528,8 @@ static void compute(memory_of_graph &memory, const operation_of_graph &of)
         turn(memory, of);
 }
 
-/* Memory of the device is given for each tensor that is neither virtual nor a number of the host:
- * such a number is read now. */
+/* Returns true if the tensor is virtual or has valid device memory. Reads a number of the host now.
+ * */
 static bool take(memory_of_graph &memory, const tensor_of_graph &of)
 {
     if (of.is_virtual || of.numbers() == 0)

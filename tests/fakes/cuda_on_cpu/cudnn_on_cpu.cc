@@ -5,21 +5,21 @@
 
 #include "cuda_runtime.h"
 
-#define ROOM_BYTES 4096 /* what each way says it needs, and writes to */
-#define ALIGNMENT  16   /* some ways read by fours */
+#define ROOM_BYTES 4096 /* workspace of each algorithm, which it also overwrites */
+#define ALIGNMENT  16   /* some algorithms read four numbers at once */
 
 struct stand_in_dnn {
     cudaStream_t stream;
 };
 
 struct stand_in_tensor {
-    int images, channels, height, width; /* of a filter: how many filters, ... */
+    int images, channels, height, width; /* for a filter, `images` is the number of filters */
 };
 
 struct stand_in_conv {
     int pad, stride, groups;
     cudnnMathType_t math;
-    bool measured; /* at least once */
+    bool measured; /* measured at least once */
 };
 
 size_t cudnnGetVersion()
@@ -60,8 +60,6 @@ cudnnStatus_t cudnnSetStream(cudnnHandle_t dnn, cudaStream_t stream)
     dnn->stream = stream;
     return CUDNN_STATUS_SUCCESS;
 }
-
-/* Descriptions. */
 
 cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t *tensor)
 {
@@ -136,10 +134,10 @@ cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t con
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* Ways. They are listed as if the first were the fastest, but the best that may be taken is
- * AS_FAST, nearly as fast as the fastest, which is listed behind it; only it computes. Where TF32
- * is allowed it multiplies in that, and wants to be told so. In float32 Winograd's is faster and
- * not exact enough. */
+/* Algorithms. They are listed as if the first one were the fastest. The best one allowed is
+ * AS_FAST, which is listed behind the fastest and nearly as fast. Only AS_FAST computes. If TF32 is
+ * allowed, it multiplies in TF32 and must be told so. In float32, Winograd's algorithm is faster
+ * and too inexact. */
 
 enum { UNABLE, VARYING, GREEDY, SLOW, AS_FAST, FASTEST, WINOGRAD };
 
@@ -207,8 +205,9 @@ cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
     return ways_of(is_fit(x, dw, conv, dy), conv, room, count, ways);
 }
 
-/* Measuring. The first time kernels are loaded, and all seem slow but the one loaded already. The
- * fastest come first, and among them ways that multiply in what was not asked for. */
+/* Timing. The first time loads kernels, so all algorithms seem slow except one that is already
+ * loaded. The fastest algorithms come first, among them some with a math type that was not
+ * requested. */
 
 static float time_of(int way, bool first)
 {
@@ -226,7 +225,7 @@ static bool is_there(const stand_in_tensor *planes, const void *at)
     return stand_in_is_device_memory(at, planes_count(*planes) * sizeof(float));
 }
 
-/* `to` is spoilt. */
+/* Overwrites `to`. */
 static cudnnStatus_t measure(cudnnHandle_t dnn, bool fit, stand_in_conv *conv,
                              const stand_in_tensor *to_is, void *to, int most, int *count,
                              stand_in_way *ways, void *room, size_t scratch_bytes)
@@ -290,7 +289,7 @@ cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(
                    conv, dw_is, dw, most, count, ways, room, scratch_bytes);
 }
 
-/* Computing. Each term of a convolution is a place of y, one of x and one of w. */
+/* Computing. Each term of a convolution has a position in y, one in x and one in w. */
 
 struct problem_of_conv {
     stand_in_tensor x, w, y;
@@ -341,7 +340,7 @@ static cudnnStatus_t submit(cudnnHandle_t dnn, const problem_of_conv &conv, cons
                 }) == cudaSuccess);
 }
 
-/* What results were is kept, times beta; what is computed is added. */
+/* Multiplies the previous results by beta, before products are added. */
 static void begin(float *to, int count, float beta)
 {
     for (int i = 0; i < count; i++)

@@ -1,10 +1,11 @@
-/* The part of NCCL that model/ uses (cuda_runtime_api.h): devices of one process send and add
- * numbers, each in its stream and in its own memory. It refuses calls that NCCL refuses or hangs
- * in: a device twice, calls outside of a group, groups in which a device is missing or calls
- * another operation than the others, streams and memory of another device. The sum for a device
- * begins with the next device's numbers and ends with its own, as in a ring.
+/* The part of NCCL that model/ uses (cuda_runtime_api.h). Devices of one process send and add
+ * numbers, each in its own stream and memory. It refuses calls that NCCL refuses or that hang in
+ * NCCL: a repeated device, calls outside a group, groups in which a device is missing or calls a
+ * different operation, and streams and memory of another device. A device's sum begins with the
+ * next device's numbers and ends with its own, as in a ring.
  *
- * Environment: NCCL_ON_CPU_FAILS=1 (the communicator cannot be created). */
+ * Environment: NCCL_ON_CPU_FAILS=1 (the communicator cannot be created).
+ */
 #ifndef CUDA_ON_CPU_NCCL_H
 #define CUDA_ON_CPU_NCCL_H
 

@@ -1,6 +1,6 @@
-/* See nccl.h. An operation has a piece of work in the stream of each device. Who needs what another
- * device shows has that stream go on until it does, and no further: the others may be ahead or
- * behind, as devices are. */
+/* See nccl.h. Each operation has work in every device's stream. Work that needs values of another
+ * device runs that device's stream until it has shown them, and no further. Other streams may be
+ * ahead or behind, as on real devices. */
 #include <cstdlib>
 #include <memory>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "cuda_runtime.h"
 #include "nccl.h"
 
-/* Those that were brought together. */
+/* Devices that share a communicator. */
 struct clique {
     std::vector<int> devices;
 };
@@ -19,7 +19,7 @@ struct ncclComm {
 };
 
 struct call {
-    bool adds; /* or it sends */
+    bool adds; /* true = adds, false = sends */
     const float *from;
     float *to;
     size_t count;
@@ -28,9 +28,9 @@ struct call {
     cudaStream_t stream;
 };
 
-/* What the devices have shown of themselves in one operation. */
+/* Values that the devices have shown in one operation. */
 struct operation {
-    std::vector<call> calls; /* of each rank */
+    std::vector<call> calls; /* calls by rank */
     std::vector<std::vector<float>> shown;
     std::vector<bool> has_shown;
 };
@@ -131,7 +131,7 @@ static bool is_sound(const call &own)
            stand_in_is_memory_of(device, own.to, bytes);
 }
 
-/* The first call of each rank that is left, if all ask for the same. */
+/* Takes each rank's first remaining call. Fails if the calls are of different operations. */
 static ncclResult_t take(std::vector<call> &calls)
 {
     const auto shared = std::make_shared<operation>();
@@ -192,13 +192,13 @@ static ncclResult_t ask(const call &own)
 ncclResult_t ncclBroadcast(const void *from, void *to, size_t count, ncclDataType_t type, int root,
                            ncclComm_t comm, cudaStream_t stream)
 {
-    (void)type; /* there is one */
+    (void)type; /* there is only one type */
     return ask({false, (const float *)from, (float *)to, count, root, comm, stream});
 }
 
 ncclResult_t ncclReduce(const void *from, void *to, size_t count, ncclDataType_t type,
                         ncclRedOp_t operation, int root, ncclComm_t comm, cudaStream_t stream)
 {
-    (void)type, (void)operation; /* there is one of each */
+    (void)type, (void)operation; /* there is only one type and one operation */
     return ask({true, (const float *)from, (float *)to, count, root, comm, stream});
 }
