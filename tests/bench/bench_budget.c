@@ -1,14 +1,14 @@
 /* Measures how well a publication meets its byte budget. Three learners train on generated digits
- * and publish to each other. The learning rate falls to a tenth on the way, and a fourth learner
- * joins late. In the last of the cases the budget also doubles every ten rounds, from a size at
- * which entries cluster in the last layer to one at which they do not. Each publication is encoded
- * as a node would, once in rumors of 4 KiB (thin links), once in the largest. Only publications
- * that the budget decides are counted: those with clearly less than a tenth of the parameters.
+ * and publish to each other. At FALL_ROUND the learning rate falls to a tenth, and at JOIN_ROUND a
+ * fourth learner joins. In the last case the budget also doubles every ten rounds. It begins so
+ * small that entries cluster in the last layer. Each publication is encoded in rumors of 4 KiB
+ * (slow links), and in rumors of the maximum size. Only publications whose size the budget decides
+ * count: those with clearly less than a tenth of the parameters.
  *
- * Prints bytes / budget (least, median, most; the part within 10 %), for how many of the
- * publications one pass over the residuals was enough, and how often tau swung. Tau swings if it
- * rises and then falls, or falls and then rises, by more than a tenth between consecutive
- * publications of a node. */
+ * Prints bytes / budget: minimum, median, maximum, and the part of the publications within 10 %.
+ * Also prints how many publications needed one pass over the residuals, and how often tau swung:
+ * changed by more than a tenth in opposite directions in consecutive publications of a node.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 #define FALL_ROUND  60 /* round at which the learning rate falls */
 #define JOIN_ROUND  90 /* round at which the last node joins */
 #define WARM_ROUNDS 10 /* first rounds, which are not counted */
-#define CHANGE      10 /* rounds after a change that are counted separately */
+#define CHANGE      10 /* rounds after a change whose publications are counted separately */
 #define DOUBLES     10 /* rounds after which a growing budget doubles */
 #define GROWN_ROUND 60 /* round from which a growing budget stays constant */
 #define STEPS       16
@@ -35,10 +35,10 @@ enum phase { STEADY, FALLING, JOINING, PHASES };
 
 struct telling {
     enum phase phase;
-    bool decided; /* the budget decided how many entries it has */
+    bool decided; /* the budget decided the number of entries */
     bool one_pass;
     bool swung;
-    double small, large; /* bytes / budget, in rumors of 4 KiB and in the largest ones */
+    double small, large; /* bytes / budget, in rumors of 4 KiB and of the maximum size */
 };
 
 static struct backend *backend;
@@ -55,15 +55,15 @@ static uint32_t counted_survey(struct backend *of, const struct survey *survey, 
     return plain_survey(of, survey, count, w, base, bins);
 }
 
-/* Swarm without a network. */
+/* A swarm without a network. */
 
 struct swarm {
     struct arena arena;
     struct model *model;
     struct learner *learners[NODES];
     size_t parameters;
-    float tau[NODES][2];        /* [node] tau of its last two publications */
-    uint64_t last_bytes[NODES]; /* [node] bytes of its last publication */
+    float tau[NODES][2];        /* [node] tau of the node's last two publications */
+    uint64_t last_bytes[NODES]; /* [node] bytes of the node's last publication */
 };
 
 static void must(enum error error, const struct problem *problem)
@@ -132,8 +132,8 @@ static void join(struct swarm *swarm, uint32_t joiner)
     free(units);
 }
 
-/* Returns true if tau turned by more than a tenth on both sides. Appends tau to the last two
- * values. */
+/* Returns true if tau rose and then fell, or fell and then rose, by more than a tenth each time.
+ * Appends tau to the last two values. */
 static bool has_swung(float last[static 2], float tau)
 {
     const double before = last[0] > 0 ? log((double)(last[1] / last[0])) : 0;
@@ -198,8 +198,6 @@ static void play(struct swarm *swarm, uint32_t full_bytes, bool grows,
     }
 }
 
-/* Results. */
-
 static void print_ratios(double *ratios, uint32_t count)
 {
     uint32_t within = 0;
@@ -238,7 +236,7 @@ int main(void)
     static const uint8_t seed[SEED_BYTES] = {1};
     static const struct {
         const char *name, *layers;
-        uint32_t part; /* the budget is one byte for this many parameters */
+        uint32_t part; /* parameters per byte of the budget */
         bool grows;
     } places[] = {{"mlp", NULL, 200, false},
                   {"mlp", NULL, 50, false},

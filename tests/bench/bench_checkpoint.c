@@ -1,8 +1,7 @@
 /* Measures how long a checkpoint delays training. The saver's thread writes to a disk while the
  * learner copies the parts. Compares the copy of a part with a memcpy of all saved memory and with
  * a training step, in milliseconds. Also prints how many steps a save takes, how much slower these
- * steps are, and how long a load takes.
- */
+ * steps are, and how long a load takes. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +32,7 @@ static void take(void *learner, struct learner_state *part)
     learner_save(learner, part);
 }
 
-/* Does nothing: the learner polls for results instead of being woken. */
+/* Does nothing, because the learner polls for results. */
 static void no_wake(void *waker)
 {
     (void)waker;
@@ -42,14 +41,14 @@ static void no_wake(void *waker)
 /* Cost of one save. */
 struct cost {
     double hold[PARTS_MAX]; /* milliseconds to copy each part */
-    int parts;              /* number of parts */
-    double step;            /* median time of a step during the save, in milliseconds */
-    int steps;              /* number of steps during the save */
+    int parts;
+    double step; /* median time of a step during the save, in milliseconds */
+    int steps;   /* number of steps during the save */
     double span; /* milliseconds from the first part until checkpoint and base are written */
 };
 
-/* Makes steps until the save is done. Between steps, copies the next part if the one before is
- * written. */
+/* Makes steps until the save is done. Between steps, copies the next part if the saver has written
+ * the previous one. */
 static void measure_save(struct saver *saver, struct learner *learner, struct cost *cost)
 {
     static double step[STEPS_MAX];

@@ -28,29 +28,29 @@
 #include "wire/rumor.h"
 
 #define QUEUE_BYTES (1u << 20)
-#define DRAWN       8     /* drawn publications, which are then repeated under other numbers */
-#define FILLED      0.999 /* part of the mean number of entries, so that all fit */
+#define DRAWN       8 /* number of different publications; later ones repeat them with new numbers */
+#define FILLED      0.999 /* part of the mean number of entries; fewer, so that all entries fit */
 #define RUMORS_MAX  (1u << 20)
 #define INCARNATION 1
 
 struct teller {
-    struct signed_head last; /* head of the last rumor made */
+    struct signed_head last; /* head of the last rumor that was made */
     struct identity identity;
     struct entropy entropy;
     struct credentials credentials;
     uint8_t context[CONTEXT_BYTES];
     struct arena arena;
     struct peer peer;
-    struct congestion link; /* received bytes, for acknowledgements */
+    struct congestion link; /* received bytes, for ACKs */
     struct message_reader *reader;
     int socket;
 
-    uint8_t *rumors; /* the rumors, back to back */
-    size_t *ends;    /* [RUMORS_MAX] end of each rumor in `rumors` */
+    uint8_t *rumors; /* all rumors, one after the other */
+    size_t *ends;    /* [RUMORS_MAX] offset in `rumors` of each rumor's end */
     uint32_t count;
     uint32_t next;
-    double rate;       /* bytes per nanosecond; 0 = no limit */
-    uint64_t start_ns; /* time at which sending began; 0 = not yet */
+    double rate;       /* bytes per nanosecond; 0 = unlimited */
+    uint64_t start_ns; /* time at which sending began; 0 = it has not begun */
 };
 
 static void die(const char *why)
@@ -58,8 +58,6 @@ static void die(const char *why)
     (void)fprintf(stderr, "bench_daemon: %s\n", why);
     exit(EXIT_FAILURE);
 }
-
-/* Preparation. */
 
 static void add_rumors(struct teller *teller, const struct update *update)
 {
@@ -104,8 +102,6 @@ static void make_rumors(struct teller *teller, uint64_t parameters, double densi
     }
 }
 
-/* Conversation. */
-
 static void say(struct teller *teller, const struct message *message)
 {
     CHECK(peer_say(&teller->peer, message));
@@ -121,7 +117,7 @@ static void introduce(struct teller *teller)
                     .kind = HELLO, .incarnation = INCARNATION, .bulk = {bytes, RECORD_BYTES}});
 }
 
-/* Starts sending. Called when the node has sent its version, after which it accepts rumors. */
+/* Starts sending. Called when the node has sent its version, because it then accepts rumors. */
 static void begin(struct teller *teller)
 {
     if (teller->start_ns)
@@ -178,7 +174,7 @@ static void take(struct teller *teller, const uint8_t *bytes, size_t count)
     give_ack(teller);
 }
 
-/* Returns how many bytes may have been sent by now. */
+/* Returns how many bytes the rate allows to have been sent by now. */
 static double density_max(const struct teller *teller)
 {
     if (teller->start_ns == 0)
@@ -187,7 +183,7 @@ static double density_max(const struct teller *teller)
     return teller->rate > 0 ? teller->rate * span_ns : INFINITY;
 }
 
-/* Queues the rumors that may be sent by now. Returns false when all of them are queued. */
+/* Queues the rumors that the rate allows by now. Returns false when all rumors are queued. */
 static bool queue_rumors(struct teller *teller)
 {
     const double most = density_max(teller);

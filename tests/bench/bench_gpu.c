@@ -34,23 +34,21 @@
 
 static struct backend *gpu;
 
-/* Waits until the device is done. */
+/* Waits until the device has finished its work. */
 static void wait_for(const void *memory)
 {
     char one;
     gpu->download(gpu, &one, memory, sizeof one);
 }
 
-/* Learners. */
-
 struct net {
     const char *name;
     const char *layers; /* line of layers; NULL = the preset `name` */
     uint32_t batch;
     int steps;      /* steps per round */
-    int length;     /* tokens of a sequence; 0 = images */
+    int length;     /* tokens of a sequence; 0 = the model takes images */
     int tokens;     /* number of different tokens */
-    double density; /* density of its publications */
+    double density; /* part of the parameters in each of the learner's publications */
 };
 
 static const char cnn[] =
@@ -76,7 +74,7 @@ static const struct net publishing[] = {
     {"gpt2-124m", NULL, 16, 0, 1024, 50257, 0.001},
 };
 
-/* Makes a data set of windows of random tokens. */
+/* Makes a data set of sequences of random tokens. */
 static void make_sequences(struct dataset *set, const struct net *net)
 {
     struct rng rng = rng_new(1, 1);
@@ -132,9 +130,8 @@ static struct learner *learner_for(struct arena *arena, const struct net *net, u
     return learner;
 }
 
-/* Returns the steps per second over for_s seconds. If `terms` is not NULL, also publishes and
- * applies updates PUBLICATIONS_S times a second.
- */
+/* Returns steps per second over for_s seconds. With `terms`, also publishes and applies updates
+ * PUBLICATIONS_S times a second. */
 static double steps_per_second(struct learner *learner, const struct publish_terms *terms,
                                double for_s)
 {
@@ -210,7 +207,7 @@ static double gather_seconds(const void *pixels, uint32_t batch)
     return double_median_high(seconds, ROUNDS);
 }
 
-/* Returns a function of the loaded CUDA runtime, or of its stand-in. */
+/* Returns a function of the loaded CUDA runtime or of its stand-in. */
 static void *cuda_function(const char *name)
 {
     Dl_info module;
@@ -238,8 +235,6 @@ static void bench_samples(uint32_t batch)
     CHECK(release(far) == 0);
     gpu->free(gpu, near);
 }
-
-/* Exchange. */
 
 static float laplace(struct rng *rng)
 {
@@ -283,8 +278,8 @@ static double pass_seconds(struct replica *replica, float floor)
     return double_median_high(seconds, ROUNDS);
 }
 
-/* Times the pass with a copy of the base that begins 64 KiB further on in its memory. So the weight
- * and the base entry of one index are in different memory banks. */
+/* Times a publication's pass with the base 64 KiB further on in its memory. The weight and the base
+ * entry of one index are then in different memory banks. */
 static double shifted_pass_seconds(const struct replica *replica, float floor)
 {
     const size_t shift = ((size_t)64 << 10) / sizeof *replica->base;
@@ -298,7 +293,7 @@ static double shifted_pass_seconds(const struct replica *replica, float floor)
     return seconds;
 }
 
-/* Encodes the update's bodies, without signatures. Returns their bytes. */
+/* Encodes the bodies of the update's rumors, without signatures. Returns their bytes. */
 static size_t encode(const struct update *update)
 {
     static uint8_t out[RUMOR_MAX];
@@ -390,7 +385,7 @@ static void bench_both(const struct net *net, int part)
     arena_release(&arena);
 }
 
-/* Returns true if `name` is requested: it is among the words, or none of `names` is. */
+/* Returns true if `words` requests `name`: it contains the name, or none of `names`. */
 static bool is_asked(char *const *words, const char *const names[], size_t count, const char *name)
 {
     bool any = false;
@@ -413,7 +408,7 @@ static bool has_part(char *const *words, const char *part)
     return is_asked(words, parts, sizeof parts / sizeof parts[0], part);
 }
 
-/* Measures the parts without matrix products, which do not depend on the precision. */
+/* Measures samples and exchange, which do not depend on the precision of matrix products. */
 static void bench_exchanges(char *const *words, size_t parameters, int part)
 {
     if (has_part(words, "samples")) {

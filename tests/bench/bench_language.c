@@ -19,7 +19,7 @@ struct training {
     struct backend *backend;
     struct model *model;
     float *weights, *gradients, *mean, *square; /* [P] */
-    float *x;                                   /* the batch's tokens */
+    float *x;                                   /* tokens of the batch */
     int32_t *labels;
     int batch;
 };

@@ -1,5 +1,5 @@
-/* Measures how fast image models learn on this machine's CPU (forward, backward and sgd): samples
- * per second, and the part of sgemm's peak that they reach. bench_layers [THREADS] */
+/* Measures how fast image models train on this machine's CPU (forward, backward and SGD): samples
+ * per second, and the part of sgemm's maximum speed that they reach. bench_layers [THREADS] */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,8 +10,7 @@
 
 #define ROUNDS 15
 
-/* Returns the seconds that one call takes: the median of ROUNDS measurements of `calls` calls each.
- */
+/* Returns the seconds per call of `work`, as the median of ROUNDS measurements. */
 static double median_seconds(void (*work)(void *), void *state, int calls)
 {
     double seconds[ROUNDS];
@@ -34,7 +33,7 @@ static float *random_floats(struct backend *backend, size_t count)
     return floats;
 }
 
-/* input and output size of a dense layer, whose work is a plain matrix product */
+/* input and output size of a dense layer that is one plain matrix product */
 #define SIDE 512
 
 struct product {
@@ -89,7 +88,7 @@ static void training_step(void *state)
     " 1x1 stride 2), relu"
 
 /* The models. mflop counts the multiplications and additions of a step: each layer's forward pass
- * and twice that for its backward pass, without the first layer's input gradient. */
+ * and a backward pass of twice that. The first layer's input gradient is not computed. */
 static const struct image_model {
     const char *name;
     const char *line; /* line of layers; NULL = the preset `name` */

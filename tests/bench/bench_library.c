@@ -1,13 +1,14 @@
-/* Measures the cost of libhearsay in a program: hearsay_step beside a training step, and memory
- * beside the caller's tensors.
+/* Measures the cost of libhearsay in a program: the time of hearsay_step compared with a training
+ * step, and memory compared with the caller's tensors.
  *
  *   bench_library OPTIMIZER BATCH SECONDS
  *
  * Runs two nodes in one process, each with ten million float32 parameters and a thread that trains
  * them for SECONDS seconds. A step is forward, backward and update of ten dense layers, 6 flop per
  * parameter and sample, computed by one OpenBLAS thread. The nodes publish to each other over the
- * loopback with the default configuration, except for the optimizer (sgd: nothing is withheld).
- * Times are CPU times of the thread, so other load on the machine matters little. */
+ * loopback, with the default configuration and the given optimizer (sgd: nothing is withheld).
+ * Times are CPU times of the thread, so other load on the machine matters little.
+ */
 #include <cblas.h>
 #include <math.h>
 #include <pthread.h>
@@ -35,7 +36,7 @@
 #define RATE       1e-3f
 #define PAGE_BYTES (1u << 16)
 
-/* Kinds of steps, by the most expensive order that the learner got. */
+/* Kinds of steps, by the most expensive order that the learner received before the step. */
 enum kind { NOTHING, APPLIED, COMPARED, PUBLISHED, KINDS };
 static const char *const NAMES[KINDS] = {"nothing", "applied", "compared", "published"};
 
@@ -44,17 +45,18 @@ struct program {
     struct hearsay *node;
     struct rng rng;
     float *weights[LAYERS];                 /* [SIDE][SIDE] each */
-    float x[LAYERS + 1][BATCH_MOST * SIDE]; /* input of each layer, and output of the last one */
+    float x[LAYERS + 1][BATCH_MOST * SIDE]; /* each layer's input, and the last layer's output */
     float gradient[2][BATCH_MOST * SIDE];
     int batch;
     double seconds;
     int steps;
-    double *trained, *stepped; /* [steps] seconds of each training step, and of each hearsay_step */
-    enum kind *kinds;          /* [steps] kind of each step */
+    /* [steps] seconds of each training step and each hearsay_step call */
+    double *trained, *stepped;
+    enum kind *kinds;
     pthread_barrier_t *together;
 };
 
-/* Kind of the current step in this thread. The wrapper of executor_perform (-Wl,--wrap) sets it. */
+/* kind of this thread's current step, set by the wrapper of executor_perform (-Wl,--wrap) */
 static _Thread_local enum kind ordered;
 
 struct answer __real_executor_perform(const struct executor *executor, const struct action *order);
@@ -71,7 +73,7 @@ struct answer __wrap_executor_perform(const struct executor *executor, const str
     return __real_executor_perform(executor, order);
 }
 
-/* Returns a line of /proc/self/status in bytes. */
+/* Returns a line's value in /proc/self/status, in bytes. */
 static double status_bytes(const char *name)
 {
     char line[256];
@@ -85,15 +87,15 @@ static double status_bytes(const char *name)
     return 1024 * kilobytes;
 }
 
-/* Resets the peak of resident memory (VmHWM). */
+/* Resets the peak of resident memory, VmHWM. */
 static void forget_peak(void)
 {
     FILE *file = fopen("/proc/self/clear_refs", "w");
     CHECK(file && fputs("5", file) >= 0 && fclose(file) == 0);
 }
 
-/* The model keeps its values in a constant range, and its task never ends: each step has new random
- * targets. */
+/* Each step has new random targets, so training never ends. The model's values stay in a constant
+ * range. */
 
 static void draw(struct rng *rng, float *values, size_t count, double most)
 {
@@ -143,8 +145,6 @@ static double train(struct program *program)
     }
     return loss / program->batch;
 }
-
-/* Node. */
 
 static void must(struct program *program, const char *call, int error)
 {
@@ -197,7 +197,7 @@ static void program_open(struct program *program, int number, const char *optimi
     must(program, "open", hearsay_open(&options, &program->node));
 }
 
-/* Finds a key of the node's status JSON and copies the text or number after it. */
+/* Finds a key in the node's status JSON and copies the text or number after it. */
 static void find(struct program *program, const char *key, char value[64])
 {
     static char page[PAGE_BYTES];
@@ -228,11 +228,9 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Results. */
-
 static double quantile(double *values, int count, double part)
 {
-    double_sort(values, (size_t)count); /* sorts the values */
+    double_sort(values, (size_t)count);
     return values[(int)(part * (count - 1))];
 }
 
@@ -339,7 +337,7 @@ int main(int argc, char **argv)
         programs[i].seconds = atof(argv[3]);
         (void)train(&programs[i]); /* touches all memory before it is measured */
     }
-    for (int i = 0; i < NODES; i++) { /* all nodes have the same first weights */
+    for (int i = 0; i < NODES; i++) { /* all nodes have equal first weights */
         struct rng rng = rng_new(1, 0);
         for (int layer = 0; layer < LAYERS; layer++)
             draw(&rng, programs[i].weights[layer], (size_t)SIDE * SIDE, sqrt(3.0 / SIDE));

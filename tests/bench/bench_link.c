@@ -1,6 +1,6 @@
-/* Measures how links use a common bottleneck (bottleneck.h): which part of its capacity they use,
- * how long sent data waits in the queue, and how two links share it. Time is virtual, so results
- * are the same on every machine. */
+/* Measures how links share a bottleneck (bottleneck.h): which part of its capacity they use, how
+ * long data waits in its queue, and how two links divide it. Time is virtual, so results do not
+ * depend on the machine. */
 #include <stdio.h>
 
 #include "support/node/bottleneck.h"
@@ -26,7 +26,7 @@ static void two(double rate, uint64_t delay_ms)
            (net.flows[0].got - first) / (net.flows[1].got - second));
 }
 
-/* Returns the seconds until the link uses four fifths of the new rate. */
+/* Returns the seconds until the link uses four fifths of its new rate. */
 static double follows_s(double before, double after)
 {
     bottleneck_begin(1, before, 20);
@@ -38,9 +38,9 @@ static double follows_s(double before, double after)
     return ms * 1e-3;
 }
 
-/* Sends nothing for two minutes, and then as much as the link takes, at `part` of the earlier rate.
- * Prints the longest wait within three seconds, and the used part of the link in the first and the
- * third second. */
+/* Sends nothing for two minutes, and then as much as possible at `part` of the earlier rate. Prints
+ * the maximum wait within three seconds, and the used part of the link in the first and the third
+ * second. */
 static void after_silence(double part)
 {
     bottleneck_begin(1, 12.5e6, 20);

@@ -1,7 +1,6 @@
 /* Computes the memory that a node reserves per neighbour and incarnation (limits.peers,
- * limits.incarnations): parts of its arena, without and with the queues. Memory that is never
- * touched costs nothing. tests/bench/bench_memory.sh runs this program and then measures the used
- * memory. */
+ * limits.incarnations), with and without queues. Untouched memory costs nothing, so
+ * tests/bench/bench_memory.sh runs this program and also measures used memory. */
 #include <stdio.h>
 
 #include "node/inspect.h"
@@ -10,7 +9,7 @@
 #define MIB          1048576.0
 #define INCARNATIONS 8192
 
-/* Returns the bytes of a node's arena with the defaults of configs/node.conf. */
+/* Returns the bytes of a node's arena with the other settings of configs/node.conf. */
 static size_t arena_bytes(uint32_t peers, uint32_t incarnations, size_t queue_bytes)
 {
     const struct node_options options = {.limits.peers_max = peers,

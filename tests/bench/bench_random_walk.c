@@ -1,6 +1,6 @@
-/* Measures what learners cost in a simulation of the protocol without training: nanoseconds of a
- * step, a publication, an applied update and a digest. Many random-walk learners take turns, as in
- * the simulator. */
+/* Measures the cost of random-walk learners, with which the simulator tests the protocol without
+ * training: nanoseconds of a step, a publication, an applied update and a digest. Many learners
+ * take turns, as in the simulator. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +15,11 @@
 
 struct spent {
     double step, terms, apply, digest; /* seconds spent in each operation */
-    unsigned long told;                /* entries published */
+    unsigned long told;                /* number of published entries */
 };
 
-/* Plays one node's turn: it steps and publishes, its two neighbours apply the update, and all three
- * compute their digest. */
+/* Plays node i's turn: it steps and publishes, two neighbours apply its update, and all three
+ * compute their digests. */
 static void play(struct random_walk **nodes, int i, const struct publish_terms *terms,
                  struct spent *spent)
 {

@@ -1,8 +1,8 @@
-/* Measures how fast rumors are encoded and decoded, and how near their size is to the entropy.
+/* Measures how fast rumors are encoded and decoded, and how close their size is to the entropy.
  *
  * Draws one update of Laplace-distributed residuals per density and cuts it into rumors. "body" is
- * the codec only; "rumor" includes hash and signature. Prints medians of several runs, in CPU time,
- * which does not count other processes. */
+ * the codec only; "rumor" includes hash and signature. Prints medians of CPU times.
+ */
 #include <stdio.h>
 #include <string.h>
 

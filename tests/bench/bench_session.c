@@ -1,5 +1,5 @@
-/* Measures a session's speed as a part of libsodium's: sealing and opening of 64 KiB records over
- * crypto_aead_chacha20poly1305_ietf on as many bytes, in the same run. Prints medians. */
+/* Measures a session's speed as a part of libsodium's. Seals and opens 64 KiB records, and calls
+ * crypto_aead_chacha20poly1305_ietf on equally many bytes. Prints medians. */
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,15 +3,13 @@
  *     build/bench_sums TEXT [ONE ENTRY IN SO MANY, 300]
  *
  * Sixteen learners train a small GPT on the text in one process, with Adam. Every sixteen steps
- * each publishes that part of its entries to all others. For sums of 2, 4, 8 and 16 publications of
- * one round, prints the sum's entries as a part of its publications' entries, and its bytes as a
- * part of their bytes. The bytes are computed in three ways:
+ * each publishes that part of its entries. For sums of 2, 4, 8 and 16 publications of
+ * one round, prints the entries and the bytes of the sum relative to those of its publications. The
+ * bytes of a sum are computed in three ways:
  *
- *   exact    the sum contains the exact total of each entry. Learners have different amounts, so
- * the total also shows whose entry it is. The size is the entropy of the values rounded  all
- * entries of a sum move by the same amount. This is smaller, but the bases of nodes would differ,
- * depending on the paths of their rumors positions  only the positions of the entries: a lower
- * bound for every sum */
+ *   exact      for the exact total of each entry, as the entropy of the values
+ *   rounded    if all entries move by one amount; the bases of nodes would then differ
+ *   positions  for the positions of the entries, a lower bound for every sum */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +33,7 @@ static struct arena arena;
 static struct backend *backend;
 static struct learner *learners[NODES];
 static size_t parameters;
-static int64_t *sums;                  /* [parameters] sum of the publications of a group */
+static int64_t *sums;                  /* [parameters] sum of a group's publications */
 static struct update published[NODES]; /* publications of the current round */
 static uint64_t last_bytes[NODES];
 
@@ -120,7 +118,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the bytes of an ideal code for these values, from their frequencies. Sorts them. */
+/* Sorts the values. Returns the bytes of an ideal code for their frequencies. */
 static double value_bytes(int64_t *values, uint32_t count)
 {
     double bits = 0;
@@ -133,8 +131,7 @@ static double value_bytes(int64_t *values, uint32_t count)
     return bits / 8;
 }
 
-/* Adds up publications from .. from + k - 1 of the round, and adds the ratios of their sum to *to.
- */
+/* Adds up publications from .. from + k - 1, and adds the sum's ratios to *to. */
 static void add_up(uint32_t from, uint32_t k, const struct identity *identity, struct ratios *to)
 {
     double entries = 0, bytes = 0;

@@ -1,6 +1,7 @@
-/* Compares the exchange with the speed of memory: what a publication's pass over all parameters and
- * applying an update cost beside reading and writing the same memory. One thread; medians, and each
- * ratio is of runs right after each other. Residuals are Laplace-distributed. */
+/* Compares the exchange with the speed of memory. Measures a publication's pass over all parameters
+ * and the applying of an update, relative to reading and writing equal memory. Uses one thread.
+ * Prints medians. The two times of a ratio come from runs in direct sequence. Residuals are
+ * Laplace-distributed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,8 +39,6 @@ static void fill(const struct state *state)
     }
 }
 
-/* Plain memory access. */
-
 static uint32_t read_all(const struct state *state)
 {
     const uint32_t *a = (const uint32_t *)state->w;
@@ -54,8 +53,6 @@ static void add_all(float *restrict a, const float *restrict b)
     for (uint32_t c = 0; c < P; c++)
         a[c] += b[c];
 }
-
-/* Pass of a publication. */
 
 static uint32_t survey_simd_all(const struct survey_simd *sweep, const struct state *state,
                                 float floor, uint32_t bins[static HISTOGRAM_BINS])
@@ -109,8 +106,8 @@ static void measure_pass(const struct state *state, float *other)
         }
 }
 
-/* Measures the exchange between two replicas: one publishes and the other applies, each as a
- * learner does. Every other update is also compared with the replica's own training. */
+/* Measures the exchange between two replicas. One publishes and the other applies, as their
+ * learners do. Every other update is also compared with the applying replica's own training. */
 static void measure_exchange(double density)
 {
     struct arena arena;
@@ -126,13 +123,13 @@ static void measure_exchange(double density)
         replicas[i] = arena_alloc(&arena, 1, sizeof *replicas[i]);
         replica_init(replicas[i], &arena, backend, P, init, P / 10);
     }
-    /* Compare_ns: comparing and applying. */
+    /* compare_ns: time of comparing and applying */
     double publish_ns[ROUNDS], apply_ns[ROUNDS], compare_ns[ROUNDS];
     uint32_t told = 0;
     const struct publish_terms terms = {
         .budget_bytes = (uint32_t)(density * P * 1.3), .share = 0.5, .gain = 1, .beta = 0.3};
     for (int round = -1; round < 2 * ROUNDS - 1; round++) { /* every other round compares */
-        for (uint32_t c = 0; c < P; c++)                    /* plays training */
+        for (uint32_t c = 0; c < P; c++)                    /* stands for training */
             weights_all(replicas[0]->weights)[c] += 0.1f * laplace(&rng);
         const double start = monotonic_s();
         const struct update *update = replica_publish(replicas[0], &terms);
@@ -144,7 +141,7 @@ static void measure_exchange(double density)
         const double end = monotonic_s();
         told = update->count;
         if (round < 0)
-            continue; /* the first publication surveys all entries */
+            continue; /* the first publication examines all entries */
         publish_ns[round / 2] = (between - start) * 1e9;
         (compares ? compare_ns : apply_ns)[round / 2] = (end - between) * 1e9 / told;
     }
