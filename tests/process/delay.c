@@ -37,15 +37,15 @@
 #define PORTS_MAX    64
 #define QUEUE_BYTES  ((size_t)128 << 20)
 #define FRAME_MAX    (((size_t)1 << 16) + 256)
-#define HEADER_BYTES 10 /* bytes of struct virtio_net_hdr */
+#define HEADER_BYTES 10 /* size of struct virtio_net_hdr */
 #define SOCKET_BYTES (64 << 20)
 #define READ_AT_ONCE 64
 
-/* A waiting frame. Its bytes follow the struct. */
+/* A waiting frame. Its bytes follow this struct. */
 struct frame {
     uint64_t due_ns;
     uint32_t bytes;
-    uint32_t from; /* index of its port */
+    uint32_t from; /* index of the port that received the frame */
 };
 
 struct relay {
@@ -54,10 +54,10 @@ struct relay {
     uint64_t delay_ns;
 
     uint8_t *queue;
-    /* Offset of the next frame to send, and offset at which a frame is written. */
+    /* Offset of the next frame to send, and offset at which the next frame is written. */
     size_t head, tail;
-    size_t end;     /* end of the bytes written before tail restarted */
-    size_t waiting; /* number of waiting frames */
+    size_t end; /* end of the bytes written before `tail` returned to 0 */
+    size_t waiting;
 
     uint64_t frames, lost_here, lost_at_ports;
     uint64_t late_ns_sum, late_ns_max;
@@ -82,7 +82,8 @@ static void set(int port, int level, int name, int value)
         die("setsockopt");
 }
 
-/* Sets the size of a socket buffer, above the system's limit if that is allowed. */
+/* Sets a socket buffer's size, above the system's limit if that is allowed. beyond: the option that
+ * ignores the limit. */
 static void set_buffer(int port, int beyond, int name)
 {
     const int bytes = SOCKET_BYTES;
@@ -107,8 +108,8 @@ static int port_open(const char *name)
     return port;
 }
 
-/* Returns memory for one more frame of any size, or NULL. If the end of the ring is too near, the
- * next frame is written at the ring's beginning. */
+/* Returns memory for one more frame of any size, or NULL if the queue is full. Continues at the
+ * beginning of the ring if the end is too near. */
 static struct frame *queue_room(struct relay *relay)
 {
     const size_t need = sizeof(struct frame) + FRAME_MAX;
@@ -126,7 +127,6 @@ static struct frame *queue_room(struct relay *relay)
     return (struct frame *)(relay->queue + relay->tail);
 }
 
-/* Returns the frame that has waited longest, or NULL. */
 static const struct frame *queue_first(struct relay *relay)
 {
     if (relay->waiting == 0)
@@ -199,7 +199,7 @@ static void send_due(struct relay *relay)
     }
 }
 
-/* Waits for a frame or a due time. Returns false after a signal. */
+/* Waits for a frame or until the first frame is due. Returns false after a signal. */
 static bool wait_for_frames(struct relay *relay, const sigset_t *open)
 {
     const struct frame *first = queue_first(relay);
@@ -214,10 +214,10 @@ static bool wait_for_frames(struct relay *relay, const sigset_t *open)
 
 static void on_signal(int number)
 {
-    (void)number; /* the interrupted ppoll is enough */
+    (void)number; /* interrupting ppoll is enough */
 }
 
-/* Blocks the signals that end the relay, except while it waits. */
+/* Blocks the signals that end the relay. Returns the mask with which the relay waits. */
 static sigset_t hold_signals(void)
 {
     sigset_t held, open;
@@ -256,8 +256,8 @@ static void print_report(const struct relay *relay)
                  (double)relay->late_ns_sum / frames * 1e-3, (double)relay->late_ns_max * 1e-3);
 }
 
-/* Asks for exact timing also under load: timer slack and real-time priority. Goes on without them
- * if they are not allowed. */
+/* Requests exact timing under load: small timer slack and real-time priority. Continues without
+ * them if they are not allowed. */
 static void hurry(void)
 {
     const struct sched_param first = {.sched_priority = 1};

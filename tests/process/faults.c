@@ -31,7 +31,7 @@
 
 #define BYTES 64
 
-static const char *script; /* current BYTES of FILE; NULL = no file */
+static const char *script; /* current BYTES bytes of FILE; NULL = no file */
 
 static void *next_of(const char *name)
 {
@@ -41,7 +41,7 @@ static void *next_of(const char *name)
     return next;
 }
 
-/* Returns the number after this word in FILE; 0 if the word is missing. */
+/* Returns the number after `word` in FILE, or 0 if FILE does not contain the word. */
 static long said(const char *word)
 {
     char text[BYTES + 1] = "";
@@ -77,7 +77,7 @@ int fdatasync(int file)
     return fails(file) ? -1 : next(file);
 }
 
-/* Another C name for clock_gettime, whose own declaration is not ours to define. */
+/* Another C name for clock_gettime, because the system's headers declare that one. */
 int wall_time(clockid_t which, struct timespec *now) __asm__("clock_gettime");
 
 int wall_time(clockid_t which, struct timespec *now)
@@ -116,7 +116,7 @@ void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *memory, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 
-/* Allocations until one fails; 0 or less = none fails any more. */
+/* number of allocations until one fails; 0 or less = none fails any more */
 static atomic_long allocations_left;
 
 static _Thread_local bool is_spared;
@@ -202,7 +202,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
                                                    : next(thread, attributes, run, argument);
 }
 
-/* Runs before main, and so before the program's sandbox forbids the file. */
+/* Runs before main, while the program's sandbox does not yet forbid the file. */
 __attribute__((constructor)) static void read_script(void)
 {
     const char *allocation = getenv("FAULTS_ALLOCATION");

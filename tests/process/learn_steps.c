@@ -1,13 +1,13 @@
-/* Makes a few steps of a model on generated samples, and writes them down for another framework to
+/* Makes a few steps of a model on generated samples, and writes them for another framework to
  * repeat (against_torch.py):
  *
  *   learn_steps LINE INPUT CLASSES BATCH STEPS OUT
  *
- * INPUT: a length for sequences of tokens, or CxHxW. From the first step it writes the weights
- * before it, the loss and the gradients; after STEPS steps of AdamW, all on the same batch, the
- * weights and the loss. OUT gets arrays of 4-byte numbers one after the other: x, labels, weights,
- * gradients, weights. Standard output gets a line "NAME OFFSET DIMS..." for each tensor, and "loss
- * FIRST LAST". */
+ * INPUT is a length for sequences of tokens, or CxHxW. All STEPS steps of AdamW use one batch. OUT
+ * gets arrays of 4-byte numbers: samples, labels, first weights, gradients of the first step, last
+ * weights. Standard output gets a line "NAME OFFSET DIMS..." for each tensor, and "loss FIRST
+ * LAST".
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static struct shape shape_of(const char *text)
     return shape;
 }
 
-/* Draws samples and labels. Images use all values of x; sequences use only the first ones, as
+/* Draws samples and labels. Images use all values of x. Sequences use only the first ones, as
  * tokens. */
 static void draw(float *x, int32_t *labels, struct shape in, int classes, size_t batch)
 {

@@ -1,4 +1,4 @@
-/* A program that uses only libhearsay.so and hearsay.h: checks that all functions are exported. */
+/* Uses only libhearsay.so and hearsay.h, to check that all functions are exported. */
 #include <hearsay.h>
 
 #include <stdio.h>

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 static const struct treatment {
-    enum { ASKED, ANSWERED } way; /* stream that is changed: the caller's or the acceptor's */
-    long flip;                    /* index of the byte whose lowest bit is flipped; -1 = none */
-    bool replay;                  /* dial PORT again and repeat the caller's first bytes */
+    enum { ASKED, ANSWERED } way; /* sender of the changed bytes: caller or acceptor */
+    long flip;   /* index of the byte whose lowest bit is flipped; -1 = none */
+    bool replay; /* dials PORT again and repeats the caller's first bytes */
 } treatments[] = {
     {ASKED, 20, false},    /* in the gate */
     {ANSWERED, 60, false}, /* in the acceptor's answer to the greeting */
@@ -66,7 +66,7 @@ static void write_all(int to, const uint8_t *bytes, ssize_t count)
     while (count > 0) {
         const ssize_t wrote = write(to, bytes, (size_t)count);
         if (wrote <= 0)
-            exit(EXIT_SUCCESS); /* one end has closed, and so has the connection */
+            exit(EXIT_SUCCESS); /* one end has closed, so the relay closes the other one */
         bytes += wrote;
         count -= wrote;
     }
@@ -81,7 +81,8 @@ static void say_again(uint16_t port, const uint8_t *bytes, ssize_t count)
     (void)close(end);
 }
 
-/* Relays the available bytes in one direction. *done: bytes relayed in that direction so far. */
+/* Relays the available bytes in one direction and adds their number to *done. flip: index in the
+ * stream of the byte to change. */
 static void pass(int from, int to, long *done, long flip)
 {
     uint8_t bytes[4096];

@@ -1,11 +1,12 @@
-/* Makes a saved model with random weights, and computes the logits of one, for
+/* Makes a saved model with random weights, and computes a model's logits, for
  * against_transformers.py.
  *
- *   model_file make LINE CLASSES INPUT FILE             FILE: as a node saves it
- *   model_file logits FILE|DIR INPUT [LINE CLASSES]     one sample on standard input ─► floats
+ *   model_file make LINE CLASSES INPUT FILE
+ *   model_file logits FILE|DIR INPUT [LINE CLASSES]
  *
- * INPUT: the length of a sequence, whose samples are int32, or CxHxW of an image, whose samples are
- * floats. LINE is needed if the file does not describe the layers.
+ * `make` writes FILE as a node would. `logits` reads one sample from standard input and writes
+ * floats. INPUT is the length of a sequence, whose samples are int32, or CxHxW of an image, whose
+ * samples are floats. LINE is needed if the file does not describe the layers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 #include "state/safetensors.h"
 
 #define ARENA_BYTES ((size_t)4 << 30)
-#define SAMPLE_MAX  16384 /* most numbers of a sample */
+#define SAMPLE_MAX  16384 /* maximum numbers of a sample */
 
 static struct arena arena;
 
@@ -66,7 +67,7 @@ static int make(const char *line, int classes, struct shape in, const char *file
     return error == OK ? 0 : fail(&problem);
 }
 
-/* Reads the metadata of a saved model of ours or of another library's model folder. */
+/* Reads the metadata of a model file of this project, or of another library's model folder. */
 static enum error read_about(const char *path, struct safetensors_about *about,
                              struct problem *problem)
 {

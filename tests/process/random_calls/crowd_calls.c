@@ -14,7 +14,7 @@
 struct caller {
     struct player player;
     struct slot view;
-    struct place place; /* the place of `view` */
+    struct place place; /* place of `view` */
     uint32_t calls;
     bool may_close;
 };
@@ -46,7 +46,7 @@ static void caller_init(struct caller *caller, struct player *player, const stru
     caller->place.is_shared = true;
     caller->place.is_kept_known = false;
     caller->view.place = &caller->place;
-    caller->view.given = (struct given){.count = 0}; /* no training in this thread */
+    caller->view.given = (struct given){.count = 0}; /* this thread does no training */
     if (slot->joined == JOINED_NO)
         caller->view.joined = JOINED_MAYBE;
 }
@@ -60,7 +60,7 @@ static void add_calls(struct player *player, struct slot *slot, const struct cal
             player->returned[call][error] += caller->player.returned[call][error];
 }
 
-/* Sets the expected state of the slot after both threads have ended. */
+/* Sets the slot's expected state after both threads have ended. */
 static void look_again(struct slot *slot, const struct caller callers[2])
 {
     struct hearsay_info info = {.abi = HEARSAY_ABI};

@@ -1,13 +1,12 @@
-/* Two threads that call with one handle, and children after fork. */
+/* Calls with one handle from two threads, and from children after fork. */
 #ifndef HEARSAY_TESTS_PROCESS_RANDOM_CALLS_CROWD_CALLS_H
 #define HEARSAY_TESTS_PROCESS_RANDOM_CALLS_CROWD_CALLS_H
 
 #include "process/random_calls/open_calls.h"
 
-/* Two threads make random calls with the handle of a slot, which must not be empty. */
+/* Makes random calls from two threads with a slot's handle. The slot must not be empty. */
 void crowd_calls(struct player *player, struct slot *slot);
-/* Forks a child that calls with each handle. Some children open a node of their own. The child
- * exits. */
+/* Forks a child that calls with each handle and then exits. Some children open their own node. */
 void crowd_fork(struct player *player, struct slot slots[SLOT_COUNT], struct places *places);
 
 #endif

@@ -121,7 +121,7 @@ void given_copy(struct given *given, struct backend *gpu)
     given_spoil_copies(given);
 }
 
-/* Writes a tensor's data: the trained values, or bytes that are NaNs. */
+/* Writes the data of tensor i. */
 static void write_data(struct given *given, uint32_t i, const void *from)
 {
     if (given->gpu)
@@ -138,7 +138,7 @@ static void finish(const struct given *given)
         given->gpu->download(given->gpu, &byte, given->tensors[0].data, 1);
 }
 
-/* Calls the library from inside fetch or store, which must fail. */
+/* Calls the library from inside fetch or store, where every call must fail. */
 static void call_from_inside(struct given *given)
 {
     CHECK(!given->node || hearsay_step(given->node, 1, 0, NULL) == HEARSAY_BUSY);
@@ -262,8 +262,6 @@ void given_poison(struct given *given, struct rng *rng)
     put(given, i, at, values[rng_below(rng, 5)]);
 }
 
-/* Errors in one tensor. */
-
 static int spoil_type(struct hearsay_tensor *tensor, struct rng *rng)
 {
     const int32_t devices[] = {0, 2, -1, INT32_MAX};
@@ -313,8 +311,8 @@ static void spoil_name(struct hearsay_tensor *tensors, uint32_t count, uint32_t 
     tensors[i].name = names[rng_below(rng, count > 1 ? 4 : 3)];
 }
 
-/* Makes two tensors that are valid, but too large together. The library must refuse them before it
- * reads their data. */
+/* Makes two valid tensors that are too large together. The library must reject them before it reads
+ * their data. */
 static void spoil_sum(struct hearsay_tensor *tensors)
 {
     for (uint32_t i = 0; i < 2; i++) {

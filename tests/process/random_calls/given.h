@@ -1,10 +1,11 @@
-/* A caller's tensors, each in memory of its own, and possible errors in them. The trained values
- * are the tensors' data, or, for copies, other memory of the process:
+/* A caller's tensors, each in its own memory, and possible errors in them. Training changes the
+ * tensors' data directly, or, for copies, other memory of the process:
  *
- *   fetch  trained ─► data     before the library reads
- *   store  trained ◄─ data     after it has written
+ *   fetch: trained ─► data, before the library reads
+ *   store: trained ◄─ data, after the library has written
  *
- * Between calls copies contain NaNs, so that a read without a fetch is noticed. */
+ * Between calls, copies contain NaNs, so that the test notices a read without a fetch.
+ */
 #ifndef HEARSAY_TESTS_PROCESS_RANDOM_CALLS_GIVEN_H
 #define HEARSAY_TESTS_PROCESS_RANDOM_CALLS_GIVEN_H
 
@@ -21,32 +22,32 @@
 struct given {
     struct hearsay_tensor tensors[GIVEN_TENSORS];
     void *trained[GIVEN_TENSORS]; /* memory of the values that training changes */
-    size_t bytes[GIVEN_TENSORS];  /* bytes of each tensor's data */
-    uint32_t count;               /* number of tensors */
-    bool is_copied;               /* data is a copy of the trained values */
+    size_t bytes[GIVEN_TENSORS];
+    uint32_t count;
+    bool is_copied; /* data is a copy of the trained values */
     /* Backend whose memory has the data, owned by the caller; NULL = memory of the process. */
     struct backend *gpu;
-    struct hearsay *node;     /* node that has these tensors; NULL = none yet */
-    bool is_inside;           /* fetch or store is running */
-    uint32_t fetches, stores; /* number of calls of fetch and store */
+    struct hearsay *node; /* node that has these tensors; NULL = none yet */
+    bool is_inside;       /* fetch or store is running */
+    uint32_t fetches, stores;
 };
 
-/* Makes the tensors of this kind, with first weights that follow from `start`. Training changes
- * their data directly. */
+/* Makes the tensors of this kind. `start` determines their first weights. Training changes their
+ * data directly. */
 void given_init(struct given *given, uint32_t kind, unsigned start);
 /* Makes tensors with the same names and shapes, with random types and without values. */
 void given_vary(struct given *given, struct rng *rng);
-/* Makes data a copy of the trained values, on this GPU or in the process's memory (NULL). */
+/* Makes data a copy of the trained values, in the memory of `gpu` or, if it is NULL, of the
+ * process. */
 void given_copy(struct given *given, struct backend *gpu);
-/* The functions for hearsay_options. self: struct given. */
+/* Functions for hearsay_options. self: a struct given. */
 void given_fetch(void *self);
 void given_store(void *self);
-/* Call it after each library call: fills copies with NaNs. */
+/* Fills copies with NaNs. Call it after each library call. */
 void given_spoil_copies(struct given *given);
-/* Returns true if all trained values are finite. */
 bool given_is_sound(const struct given *given);
-/* Frees the names, which the library does not need after the call, or (given_free) everything,
- * after close. */
+/* given_free_names frees the names, which the library does not need after the call. given_free
+ * frees everything. */
 void given_free_names(struct given *given);
 void given_free(struct given *given);
 size_t given_parameters(const struct given *given);
@@ -56,8 +57,8 @@ void given_train(struct given *given, struct rng *rng);
 /* Makes one value NaN, infinite or too large. */
 void given_poison(struct given *given, struct rng *rng);
 
-/* Makes a copy of the list of tensors with one error. Sets *tensors and *count to the arguments for
- * the library. Returns the expected error. */
+/* Makes a copy of the list of tensors with one error. Sets *tensors and *count to the library's
+ * arguments. Returns the error that the library must return. */
 int given_spoil(const struct given *given, struct rng *rng,
                 struct hearsay_tensor spoiled[GIVEN_TENSORS], const struct hearsay_tensor **tensors,
                 uint32_t *count);

@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLES   100 /* most samples of a usual step */
+#define SAMPLES   100 /* maximum samples of a usual step */
 #define KEPT_MAX  300
 #define PAGE_ROOM (1u << 16)
-#define WAIT_S    0.003 /* longest wait for an event that may never happen, in seconds */
+#define WAIT_S    0.003 /* maximum seconds to wait for an event that may never happen */
 
-/* Calls of all open nodes together. */
+/* Constants of node_calls_together. */
 #define MEETING_S       0.3 /* seconds for each node to join */
 #define TOGETHER_S      0.02
 #define TOGETHER_ROUNDS 4
 #define TOGETHER_STEPS  5
 
-/* A buffer of exactly `bytes` bytes; NULL for 0. */
+/* Returns memory of exactly `bytes` bytes, or NULL for 0. */
 static void *room_of(size_t bytes)
 {
     void *room = bytes > 0 ? malloc(bytes) : NULL;
@@ -29,7 +29,7 @@ static bool is_forever(double timeout_s)
     return timeout_s < 0 || timeout_s > 1e9;
 }
 
-/* Draws a timeout. It is unlimited only if the wait surely ends. */
+/* Draws a timeout in seconds. It is unlimited only if the wait certainly ends. */
 static double draw_timeout(struct player *player, const struct slot *slot)
 {
     const double nothing[] = {0, -0.0, 5e-324, 1e-12};
@@ -78,7 +78,7 @@ static uint64_t draw_samples(struct player *player)
                                      : 1 + player_below(player, SAMPLES);
 }
 
-/* Trains between two steps; now and then the values diverge. */
+/* Trains between two steps. If the slot diverges, sometimes makes a value invalid. */
 static void train(struct player *player, struct slot *slot)
 {
     if (player->is_crowd || slot->joined != JOINED_YES || slot->state != SLOT_OPEN)
@@ -140,7 +140,7 @@ static void call_base(struct player *player, struct slot *slot)
     } else if (is_other) {
         expected = HEARSAY_ARGUMENT;
     } else if (player_chance(player, 4)) {
-        count--; /* no tensor, or not all of them */
+        count--; /* not all tensors, or none */
         expected = HEARSAY_ARGUMENT;
     } else if (player_chance(player, 2)) {
         given_vary(&given, &player->rng);
@@ -150,8 +150,8 @@ static void call_base(struct player *player, struct slot *slot)
     given_free(&given);
 }
 
-/* Notes the caller's data after hearsay_save. If the node has ended, either the old or the new data
- * may be there. */
+/* Records the caller's data after hearsay_save. If the node has ended, the place may have the old
+ * or the new data. */
 static void keep(struct slot *slot, int error, uint32_t bytes, uint8_t byte)
 {
     struct place *place = slot->place;
@@ -231,8 +231,8 @@ static void call_extra(struct player *player, struct slot *slot)
     free(extra);
 }
 
-/* Expected results of hearsay_info and hearsay_status, which any thread may call, also for a closed
- * node. */
+/* Returns the allowed results of hearsay_info and hearsay_status. Any thread may call them, also
+ * for a closed node. */
 static uint32_t allowed_any(const struct slot *slot, uint32_t inner)
 {
     return slot->state == SLOT_EMPTY ? ALLOW(HEARSAY_ARGUMENT) : inner;
@@ -308,7 +308,7 @@ static void call_status(struct player *player, struct slot *slot)
     free(json);
 }
 
-/* Marks the slot as closed: its folder is free for another slot, and its tensors may be freed. */
+/* Marks the slot as closed. Another slot may use its folder, and its tensors may be freed. */
 static void leave_place(struct player *player, struct slot *slot)
 {
     slot->state = SLOT_CLOSED;
@@ -320,8 +320,8 @@ static void leave_place(struct player *player, struct slot *slot)
         given_free(&slot->given);
 }
 
-/* Expected results of hearsay_close. A node that was taking over a base, or has ended, cannot save.
- */
+/* Returns the allowed results of hearsay_close. A node that was taking over a base, or has ended,
+ * cannot save. */
 static uint32_t allowed_close(const struct slot *slot)
 {
     return ALLOW(HEARSAY_OK) | (slot->may_end ? ALLOW(HEARSAY_FAILED) : 0);
@@ -411,7 +411,6 @@ void node_call(struct player *player, struct slot *slot, enum call call)
         check_given(slot, call, slot->given.stores - stores);
 }
 
-/* Waits until the nodes are connected. */
 static void settle(struct player *player, struct slot *slot)
 {
     const uint32_t stores = slot->given.stores;

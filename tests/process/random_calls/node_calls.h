@@ -4,11 +4,10 @@
 
 #include "process/random_calls/slot.h"
 
-/* Makes a call, other than open and free, and updates the expected state. */
+/* Makes a call other than open and free, and updates the slot's expected state. */
 void node_call(struct player *player, struct slot *slot, enum call call);
-/* All open nodes train for a while and exchange updates: each applies what the others publish. */
+/* Trains all open nodes for a while. Each node applies what other nodes publish. */
 void node_calls_together(struct player *player, struct slot slots[SLOT_COUNT]);
-/* Frees the handle; the slot is empty afterwards. */
 void node_call_free(struct player *player, struct slot *slot);
 
 #endif

@@ -19,7 +19,7 @@
 #define REFUSAL_S       15.0
 #define REFUSALS_ONE_OF 100
 
-/* Arguments of one hearsay_open, freed when it returns. */
+/* Arguments of one hearsay_open call, freed when the call returns. */
 struct opening {
     struct hearsay_options options;
     const char *settings[SETTINGS_MAX];
@@ -107,7 +107,7 @@ static void set(struct opening *opening, const char *key, const char *value)
     opening->settings[i] = opening->text[i];
 }
 
-/* Makes valid options for a node. Without a run name it also has the data of the preset xor. */
+/* Makes a node's valid options. Without a run name they include the data of the preset xor. */
 static struct opening *opening_new(struct given *given, uint32_t kind, const char *folder)
 {
     char key[32];
@@ -161,12 +161,13 @@ static struct slot *draw_other(struct player *player, struct slot others[SLOT_CO
     return NULL;
 }
 
-/* Makes the slot's node dial another one, of the same swarm or not. */
+/* Makes the slot's node dial the node of another slot, of the same swarm or not. */
 static void call_other(struct slot *slot, struct opening *opening, struct slot *other)
 {
     set(opening, "node.peers", other->address);
     slot->is_alone = other->is_alone = false;
-    slot->may_end = other->may_end = true; /* a node that has the rest of a base may close */
+    /* a node may end after its last peer, which had the rest of its base, has closed */
+    slot->may_end = other->may_end = true;
 }
 
 static void vary_settings(struct player *player, struct opening *opening)
@@ -183,8 +184,7 @@ static void vary_settings(struct player *player, struct opening *opening)
         set(opening, "exchange.interval_s", "0.01");
 }
 
-/* Waits until peers with another model refuse the node. This takes seconds, so it is called rarely.
- */
+/* Waits until peers with another model refuse the node. This takes seconds, so it is rare. */
 static void wait_for_refusal(struct player *player, struct slot *slot)
 {
     const int error = hearsay_join(slot->node, REFUSAL_S);
@@ -194,10 +194,10 @@ static void wait_for_refusal(struct player *player, struct slot *slot)
         slot->joined = JOINED_YES;
 }
 
-/* Calls hearsay_open, and overwrites and frees its arguments afterwards. */
+/* Calls hearsay_open. Then overwrites and frees the arguments. */
 static int open_it(struct slot *slot, struct opening *opening)
 {
-    /* An invalid pointer, which hearsay_open must overwrite. */
+    /* an invalid pointer, which hearsay_open must overwrite */
     slot->node = (struct hearsay *)&slot->address;
     const int error = hearsay_open(&opening->options, &slot->node);
     memset(opening, 0x5a, sizeof *opening);
@@ -240,9 +240,9 @@ void open_call_good(struct player *player, struct slot *slot, struct places *pla
     vary_settings(player, opening);
     uint32_t allowed = ALLOW(place->is_open ? HEARSAY_FAILED : HEARSAY_OK);
     if (place->kind >= 0 && place->kind != (int)kind)
-        allowed |= ALLOW(HEARSAY_FAILED); /* the checkpoint in the folder is of another model */
+        allowed |= ALLOW(HEARSAY_FAILED); /* the folder's checkpoint is of another model */
     else if (place->kind >= 0 && !place->had_company && player_chance(player, 4))
-        given_poison(&slot->given, &player->rng); /* the checkpoint replaces it */
+        given_poison(&slot->given, &player->rng); /* the checkpoint replaces the invalid value */
     if (!place->is_open && other) {
         call_other(slot, opening, other);
         place->had_company = other->place->had_company = true;
@@ -333,8 +333,6 @@ void open_call_wild(struct player *player, struct slot *slot, struct places *pla
     place->is_kept_known = false;
 }
 
-/* Errors of options. */
-
 static int spoil_run(struct player *player, struct hearsay_options *options)
 {
     static const char *const RUNS[] = {
@@ -386,8 +384,8 @@ static int spoil_keys(struct player *player, struct opening *opening)
     return HEARSAY_FAILED;
 }
 
-/* Makes one error in the options or tensors and returns the expected result. Except where noted,
- * the library finds it before it opens the state folder. */
+/* Makes one error in the options or tensors. Returns the result that the library must return,
+ * without opening the state folder except where noted. */
 static int spoil(struct player *player, struct opening *opening, struct given *given,
                  struct hearsay_tensor spoiled[GIVEN_TENSORS])
 {
@@ -405,7 +403,8 @@ static int spoil(struct player *player, struct opening *opening, struct given *g
     case 4:
         return spoil_count(player, options);
     case 5:
-        if (!player_chance(player, 20)) /* the error is found only after a node has started */
+        /* the library finds this error only after a node has started */
+        if (!player_chance(player, 20))
             return spoil_run(player, options);
         return spoil_keys(player, opening);
     case 6:

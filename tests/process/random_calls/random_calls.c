@@ -3,9 +3,11 @@
  *
  *   random_calls SEED CALLS
  *
- * At the end it prints a table of the results. If a result is not what hearsay.h says, it ends with
- * the seed and the number of the call. A seed always draws the same calls, but their results also
- * depend on threads and the network. No call waits long, and no result depends on timing. */
+ * It prints a table of the results at the end. If a result is not what hearsay.h says, it prints
+ * the seed and the number of the call and ends. A seed always draws the same calls, but their
+ * results also depend on threads and the network. No call waits long, and no result depends on
+ * timing.
+ */
 #include <ftw.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -17,7 +19,7 @@
 #include "process/random_calls/node_calls.h"
 #include "process/random_calls/open_calls.h"
 
-/* Kinds of random actions beside the single calls. */
+/* Random actions besides the single calls. */
 enum { FORK = CALL_COUNT, CROWD, OPEN_BAD, OPEN_WILD, TOGETHER, KINDS };
 static const uint32_t WEIGHTS[KINDS] = {
     [CALL_ABI] = 200,    [CALL_OPEN] = 40,    [CALL_JOIN] = 900,        [CALL_STEP] = 2800,
@@ -46,7 +48,7 @@ void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak)
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
-    /* A failed allocation is an error of the call, not of the program. */
+    /* a failed allocation is an error of the call, not of the program */
     return "allocator_may_return_null=1";
 }
 const char *__tsan_default_options(void);
@@ -55,9 +57,9 @@ const char *__tsan_default_options(void)
     return "allocator_may_return_null=1";
 }
 
-/* libuv closes descriptors by direct system calls, which ThreadSanitizer does not see. So a reused
- * descriptor looks like one that two threads create. Excludes the calls that create or close one.
- */
+/* libuv closes descriptors by direct system calls, which ThreadSanitizer does not see. A reused
+ * descriptor then looks as if two threads had created it. Suppresses reports in calls that create
+ * or close a descriptor. */
 const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
 {
@@ -81,7 +83,7 @@ static void free_slot(struct slot *slot)
     node_call_free(&scene.player, slot);
 }
 
-/* Frees a slot if none is empty, and returns an empty slot. */
+/* Returns an empty slot. Frees a slot if none is empty. */
 static struct slot *make_empty(struct slot *slot)
 {
     for (int i = 0; i < SLOT_COUNT && slot->state != SLOT_EMPTY; i++)
@@ -92,7 +94,8 @@ static struct slot *make_empty(struct slot *slot)
     return slot;
 }
 
-/* Opens with an invalid argument. Keeps the refused handle for later calls, or frees it. */
+/* Calls hearsay_open with an invalid argument. Keeps the refused handle for later calls, or frees
+ * it. */
 static void open_bad(struct player *player, struct slot *slot)
 {
     struct slot other = {.state = SLOT_EMPTY};

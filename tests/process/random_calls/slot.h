@@ -26,29 +26,29 @@ enum slot_joined { JOINED_NO, JOINED_MAYBE, JOINED_YES };
 struct place {
     char name[16];       /* name of the folder and of the key file */
     bool is_open;        /* a slot uses the folder */
-    bool is_kept_known;  /* the caller's data there is known: the next members describe it */
-    bool is_shared;      /* several threads save data there, so it is never known */
+    bool is_kept_known;  /* kept_bytes and kept describe the caller's data in the folder */
+    bool is_shared;      /* several threads save data in the folder, so they are unknown */
     uint32_t kept_bytes; /* bytes of the caller's data */
-    uint8_t kept;        /* value of each of these bytes */
-    int kind;            /* kind of the tensors in its checkpoints; -1 = no checkpoint */
-    bool has_diverged;   /* weights in its checkpoints may be NaN */
-    bool had_company;    /* a node there may have ended before it had anything to save */
+    uint8_t kept;        /* value of each byte of the caller's data */
+    int kind;            /* kind of the tensors in the folder's checkpoints; -1 = no checkpoint */
+    bool has_diverged;   /* weights in the folder's checkpoints may be NaN */
+    bool had_company;    /* a node in the folder may have ended before it had anything to save */
 };
 
 struct slot {
     struct hearsay *node;
     enum slot_state state;
     enum slot_joined joined;
-    struct place *place; /* state folder, while the slot is OPEN */
-    bool is_alone;       /* the node has no peers, so each wait ends */
-    bool diverges;       /* its weights sometimes become NaN */
-    bool may_end;        /* the node may end by itself: peers refuse it, or its weights were NaN */
-    uint32_t kind;       /* kind of its tensors */
-    size_t parameters;   /* number of parameters */
-    struct given given;  /* its tensors; they may be freed after close */
-    uint64_t steps;      /* calls of hearsay_step that returned 0 */
-    uint64_t samples;    /* samples of these steps */
-    char address[64];    /* address where it listens; "" = unknown */
+    struct place *place; /* state folder while the slot is OPEN */
+    bool is_alone;       /* the node has no peers, so every wait ends */
+    bool diverges;       /* the node's weights sometimes become NaN */
+    bool may_end;  /* the node may end by itself, because peers refuse it or its weights were NaN */
+    uint32_t kind; /* kind of the tensors */
+    size_t parameters;
+    struct given given; /* the node's tensors; they may be freed after close */
+    uint64_t steps;     /* calls of hearsay_step that returned 0 */
+    uint64_t samples;   /* samples of all steps */
+    char address[64];   /* address on which the node listens; "" = unknown */
 };
 
 enum call {
@@ -78,22 +78,22 @@ struct player {
     uint32_t returned[CALL_COUNT][HEARSAY_ENDED + 1];
 };
 
-/* Notes the seed and the number of the call. The second function prints them to standard error,
- * also from a signal handler. */
+/* slot_note_where records the seed and the number of the call. slot_say_where prints them to
+ * standard error, also from a signal handler. */
 void slot_note_where(uint64_t seed, uint64_t number);
 void slot_say_where(void);
-/* Ends the program with a message (printf format). */
+/* Ends the program with a printf-formatted message. */
 _Noreturn void slot_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Checks that a call has returned one of the allowed results, with an error text if it failed.
- * Otherwise ends the program. */
+/* Checks that a call has returned an allowed result, and an error text if it failed. Otherwise ends
+ * the program. */
 void slot_expect(struct player *player, const struct slot *slot, enum call call, int error,
                  uint32_t allowed);
-/* Checks the result of a call for a handle that was freed. */
+/* Checks the result of a call with a freed handle. */
 void slot_expect_gone(struct player *player, enum call call, int error, uint32_t allowed);
 
 /* Return the allowed results of a call that needs an open node, and of one that needs a joined
- * node. inner: the results if it has such a node. */
+ * node. inner: allowed results if the slot has such a node. */
 uint32_t slot_allowed_open(const struct player *player, const struct slot *slot, uint32_t inner);
 uint32_t slot_allowed_joined(const struct player *player, const struct slot *slot, uint32_t inner);
 
