@@ -14,11 +14,11 @@
 #include "layers/model.h"
 #include "training/optimizer_step.h"
 
-/* Prints {"op": NAME, FIELDS}. */
+/* Prints {"op": NAME, FIELDS} as one line. */
 #define PRINT(name, fields, ...) (void)printf("{\"op\": \"" name "\"" fields "}\n", __VA_ARGS__)
 
 static size_t free_mib = 65536;
-static size_t taken = 4096; /* addresses given out so far; no operation reads them */
+static size_t taken = 4096; /* next address to return; no operation reads from these addresses */
 
 static const char *const names[] = {"linear", "relu", "sigmoid", "tanh", "gelu", "silu"};
 
@@ -253,7 +253,7 @@ static void plan_logits_loss(struct backend *backend, const struct logits *logit
           dw != NULL, number_bytes(x.type));
 }
 
-/* Returns the budget for logits, as in backend_cuda_loss.c. */
+/* Returns the logits that are computed at once, as in backend_cuda_loss.c. */
 static size_t plan_logits_budget(struct backend *backend)
 {
     (void)backend;
@@ -341,7 +341,7 @@ static struct backend plan = {
 
 static void print_step(struct model *model, int batch)
 {
-    static float place; /* array whose address every operation gets and none reads */
+    static float place;
     static struct score score;
     static struct optimizer_step step;
     static const struct optimizer optimizer = {.kind = OPTIMIZER_ADAM, .clip = 1};

@@ -1,9 +1,10 @@
-/* Tests the graphs of attention for cuDNN on described devices, without a GPU: whether cuDNN has
- * engines for them and compiles those. Only loading the compiled code fails here, in the CUDA
- * Toolkit's stub of libcuda. test_flash.c checks what the graphs compute.
+/* Tests attention's graphs for cuDNN on described devices, without a GPU: whether cuDNN has engines
+ * for them and compiles these engines. Only loading the compiled code fails here, in the CUDA
+ * Toolkit's stub of libcuda. test_flash.c checks results.
  *
  * The workspace shows whether an engine is fused. A fused engine stores at most the gradients of
- * the scores, and only in the backward pass. Any other engine also stores the softmax. */
+ * the scores, and only in the backward pass. Any other engine also stores the softmax.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 #include "backend/cuda/cuda_flash_graph.h"
 
 #define SKIP 77
-/* Bytes of a workspace that do not grow with the pairs of positions. */
+/* Upper limit of a workspace that does not grow with the pairs of positions. */
 #define FEW_BYTES ((size_t)1 << 20)
 
 /* Describes a device with the attributes that cuDNN requires. */
@@ -33,7 +34,7 @@
 
 static const char h100[] = DEVICE("NVIDIA H100", "900", "132", "232448", "52428800");
 static const char a100[] = DEVICE("NVIDIA A100", "800", "108", "166912", "41943040");
-/* A device without bfloat16. */
+/* a device without bfloat16 */
 static const char t4[] = DEVICE("Tesla T4", "750", "40", "65536", "4194304");
 
 #if CUDNN_VERSION >= 91900
