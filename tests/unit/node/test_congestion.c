@@ -50,8 +50,8 @@ static void the_backlog_stays_short(void **state)
     }
 }
 
-/* An overload at the end of a burst still counts after the burst. A round trip with few bytes tests
- * no rate. */
+/* An overload at the end of a burst still lowers the rate after the burst. A round trip with few
+ * bytes is no measurement. */
 static void bursts_do_not_raise_the_rate_above_what_is_there(void **state)
 {
     (void)state;
@@ -76,7 +76,7 @@ static void two_on_one_link_share_it(void **state)
     static const uint64_t delays_ms[] = {5, 40, 100};
     for (int i = 0; i < 3; i++) {
         bottleneck_begin(2, 1.25e6, delays_ms[i]);
-        net.flows[1].begins_ns = 10 * SECOND_NS; /* the first flow then uses the whole link */
+        net.flows[1].begins_ns = 10 * SECOND_NS; /* the first flow uses the whole link until then */
         run_ms(50000);
         const double first = net.flows[0].got, second = net.flows[1].got;
         run_ms(40000);
@@ -105,7 +105,7 @@ static void traffic_that_fills_the_queue_is_yielded_to(void **state)
     (void)state;
     bottleneck_begin(1, 1.25e6, 20);
     run_ms(10000);
-    net.other_rate = 0.9 * net.rate; /* other traffic, which does not slow down */
+    net.other_rate = 0.9 * net.rate; /* other traffic, which never slows down */
     run_ms(10000);
     assert_true(use_of(0, 10000) < 0.13);
     assert_true(median_wait_ms(9000) < 100);
@@ -130,7 +130,7 @@ static void a_peer_that_acknowledges_nothing_gets_little(void **state)
     assert_in_range(applied, 4096, 32768);
 }
 
-/* Sends what the link allows for 20 s. Returns the bytes that are then unacknowledged. */
+/* Sends as much as the link allows for 20 s. Returns the unacknowledged bytes at the end. */
 static uint64_t filled(struct congestion *link, uint64_t *now_ns)
 {
     for (int ms = 0; ms < 20000; ms++, *now_ns += MS_NS) {
@@ -148,7 +148,7 @@ static void little_is_under_way_at_first_however_long_the_trip(void **state)
     uint64_t now_ns = 0;
     congestion_init(&link, now_ns);
     assert_in_range(filled(&link, &now_ns), 8000, 12500);
-    /* The acknowledgement comes after 20 s. */
+    /* the first ACK comes after 20 s */
     assert_true(congestion_on_ack(&link, now_ns, 4000, now_ns / 1000, 0));
     assert_in_range(filled(&link, &now_ns), 16000, 20500);
 }
@@ -200,7 +200,7 @@ static void it_is_known_when_the_rate_was_last_made_use_of(void **state)
     assert_in_range(link->tried_ns, 1, net.now_ns - 4 * SECOND_NS);
 }
 
-/* Uses a link, waits silent_s seconds, and uses it again with `part` of its capacity. */
+/* Uses a link for 10 s, waits silent_s seconds, and uses it again with `part` of its capacity. */
 static void begin_after_silence(uint32_t silent_s, double part)
 {
     bottleneck_begin(1, 12.5e6, 20);
@@ -244,7 +244,7 @@ static void a_receipt_that_cannot_be_is_refused(void **state)
     assert_false(congestion_on_ack(&link, 1, 10, INT64_MAX / 4000 + 1, 0));
     assert_false(congestion_on_ack(&link, 1, 10, 1, UINT64_MAX));
     assert_true(congestion_on_ack(&link, 1, 500, 1, 0));
-    /* Extreme, but valid. */
+    /* extreme but valid clocks */
     assert_true(congestion_on_ack(&link, 1, 600, INT64_MAX / 4000, INT64_MAX / 4000));
     assert_true(congestion_on_ack(&link, 1, 700, 0, 0));
     assert_true(congestion_on_ack(&link, 1, 1000, 1, 0));

@@ -1,4 +1,4 @@
-/* Credited samples: how many of the samples that members report a node believes, and where its own
+/* Credited samples: how many of the samples that members report a node credits, and where its own
  * count begins. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static void supported_samples_count_beyond_that(void **state)
     assert_true(credited_samples_sum(more, 3, 3) == 9200);
 }
 
-/* The node's own samples are certain, and the other members are really slower. */
+/* The node's own samples are certain: other members are really slower. */
 static void our_own_claim_is_not_doubted(void **state)
 {
     (void)state;
@@ -65,8 +65,7 @@ static void a_quarter_that_lies_together_doubles_the_count_at_most(void **state)
     assert_true(credited_samples_sum(reported, 12, 12) < 1800);
 }
 
-/* The large claim is of a member that has died. All living members claim far
- * fewer samples. */
+/* A dead member claims far more samples than all living members. */
 static void the_dead_are_doubted_like_the_living(void **state)
 {
     (void)state;
@@ -93,7 +92,7 @@ static void a_joiner_starts_at_the_median_whatever_is_reported(void **state)
     uint64_t two[] = {(uint64_t)MANY, 1000};
     assert_true(credited_samples_begin(MANY, 20, two, 2) == 1000);
     uint64_t low[] = {0, 1000, 1010};
-    /* The low reports of others do not reduce the count. */
+    /* Low reports of other members do not reduce the count. */
     assert_true(credited_samples_begin(MANY, 20, low, 3) == 1000);
     uint64_t none[] = {0, 0};
     /* The other members have just begun. */
@@ -106,14 +105,12 @@ static void a_node_far_behind_continues_at_the_median(void **state)
     uint64_t said[] = {2000, 2010, (uint64_t)MANY};
     assert_true(credited_samples_continue(5000, 1000, said, 3) == 2010);
     assert_true(credited_samples_continue(5000, 1900, said, 3) ==
-                1900); /* not far behind: rumors may be late */
-    /* The count never decreases. */
+                1900); /* not far behind, because rumors may be late */
     assert_true(credited_samples_continue(5000, 3000, said, 3) == 3000);
     assert_true(credited_samples_continue(5000, 1000, said, 0) == 1000);
 }
 
-/* After a partition, a node first hears of the others' total and only later receives their rumors.
- */
+/* After a partition, a node hears of the other side's total before it receives its rumors. */
 static void nobody_goes_on_from_what_was_not_claimed_yet(void **state)
 {
     (void)state;

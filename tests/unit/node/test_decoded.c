@@ -1,4 +1,4 @@
-/* The cache of decoded rumors: each is returned once and unchanged, or not at all. */
+/* The cache of decoded rumors returns each rumor once and unchanged, or not at all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -30,7 +30,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* Puts an update whose entries follow from the position. */
+/* Puts an update whose entries depend only on its position. */
 static void put(uint64_t position, uint32_t entries)
 {
     struct update *update = decoded_room(&decoded, entries);
@@ -122,7 +122,7 @@ static void peeking_keeps_the_other_rumors(void **state)
     assert_true(has(2, 300));
 }
 
-/* Random operations. Every rumor returned is correct and in order. */
+/* Random operations. Every returned rumor is correct and in order. */
 static void nothing_wrong_ever_comes_out(void **state)
 {
     (void)state;

@@ -216,7 +216,8 @@ static void a_long_renewal_period_permits_a_longer_silence(void **state)
     assert_false(member_is_live(&members, changed, 10 + 12000000));
 }
 
-/* The limit for two members is four times fifteen seconds and one second for each member. */
+/* Member 2 announces its next record in an hour. The limit for two members is four times 17 s: 15 s
+ * and one second for each member. */
 static void nobody_is_believed_to_need_an_hour(void **state)
 {
     (void)state;
@@ -236,7 +237,7 @@ static void a_rumor_keeps_alive_and_raises_nobody_from_the_dead(void **state)
     member->known_live = true;
     members_on_rumor(&members, identity.id, 1, 900);
     assert_true(member_is_live(&members, member, 900 + SILENCE_NS - 1));
-    members_on_rumor(&members, identity.id, 2, 1500); /* another incarnation */
+    members_on_rumor(&members, identity.id, 2, 1500); /* a rumor of another incarnation */
     assert_int_equal(member->advanced_ns, 900);
     member->known_live = false;
     members_on_rumor(&members, identity.id, 1, 5000);
@@ -283,7 +284,7 @@ static void a_list_goes_on_where_it_ended_and_leaves_out_who_was_silent_for_long
     uint32_t from = 1;
     for (uint8_t number = 2; number <= MAX; number++)
         meet(number, 100, number == 3 ? 1 : 500);
-    const uint64_t now_ns = 2 + SILENCE_NS / 2; /* the third member is close to its timeout */
+    const uint64_t now_ns = 2 + SILENCE_NS / 2; /* member 3 is close to its timeout */
     assert_int_equal(members_live(&members, now_ns), MAX);
     assert_int_equal(members_encode(&members, now_ns, &from, 2, out), 2 * RECORD_BYTES);
     assert_memory_equal(out, members.members[1].bytes, RECORD_BYTES);

@@ -1,4 +1,4 @@
-/* Notes: in order and limited in number. Strangers cannot flood them. */
+/* Notes are in order and limited in number. Strangers cannot flood them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -10,8 +10,7 @@
 
 #include "node/rate/outer_step.h"
 
-/* Returns measurements of four nodes 200 ms apart, with 80 steps a second and a line that is wide
- * enough. */
+/* Returns measurements of four nodes 200 ms apart, with 80 steps a second and a fast line. */
 static struct outer_step_measured usual(void)
 {
     return (struct outer_step_measured){.learners = 4,
@@ -57,7 +56,6 @@ static void up_to_four_average_and_more_are_bolder_and_tell_more_rarely(void **s
     assert_near(outer_step_of(&measured).interval_s, 4 * (0.2 + 8 * 0.0125));
 }
 
-/* Publications that no budget cuts get the square root of the usual gain. */
 static void uncut_publications_use_shorter_intervals_and_less_gain(void **state)
 {
     (void)state;
@@ -85,7 +83,7 @@ static void many_tell_often_at_first_and_as_boldly(void **state)
         assert_near(outer_step_of(&measured).beta, 0.3 / 4);
     }
     measured.publications = 0;
-    /* A rumor's head is a twentieth of what the line sends in a second. */
+    /* A rumor's head is a twentieth of what the line sends in 1 s. */
     measured.bytes_per_s = 3000;
     assert_near(outer_step_of(&measured).interval_s, 1);
     measured.learners = 4;
@@ -93,7 +91,7 @@ static void many_tell_often_at_first_and_as_boldly(void **state)
     assert_near(outer_step_of(&measured).interval_s, 0.2 + 8 * 0.0125);
 }
 
-/* A cut takes 12.5 ms of the learner's time, an eightieth of a second. */
+/* A cut of 12.5 ms is an eightieth of a second of the learner's time. */
 static void slow_cuts_lengthen_the_interval(void **state)
 {
     (void)state;
@@ -105,7 +103,7 @@ static void slow_cuts_lengthen_the_interval(void **state)
     assert_near(outer_step_of(&measured).gain, 2); /* at most the square root of four */
     measured.publications = 3;
     assert_near(outer_step_of(&measured).interval_s, 1);
-    measured.publish_s = 10; /* the interval is limited */
+    measured.publish_s = 10;
     measured.publications = 100;
     assert_near(outer_step_of(&measured).interval_s, 60);
 }
@@ -118,14 +116,14 @@ static void slow_steps_do_not_delay_the_first_six_publications(void **state)
     for (measured.publications = 0; measured.publications < 8; measured.publications++)
         assert_near(outer_step_of(&measured).interval_s, measured.publications < 6 ? 1 : 0.2 + 4);
     measured.publications = 0;
-    measured.bytes_per_s = 1000; /* here larger publications are worth their heads */
+    measured.bytes_per_s = 1000; /* larger publications are then worth their heads */
     assert_near(outer_step_of(&measured).interval_s, 3);
-    measured.interval_s = 7; /* a configured interval is kept */
+    measured.interval_s = 7;
     assert_near(outer_step_of(&measured).interval_s, 7);
 }
 
-/* Returns measurements of three nodes in one room. One makes 4,000 steps a second, and the line
- * carries a megabyte per second. */
+/* Returns measurements of three nodes 1 ms apart. One makes 4,000 steps a second. The line carries
+ * 1 MB/s. */
 static struct outer_step_measured fast(void)
 {
     struct outer_step_measured measured = usual();
@@ -145,7 +143,7 @@ static void a_fast_node_publishes_every_256_steps_while_it_leaves_most_entries(v
     measured.part = 0.3;
     assert_near(outer_step_of(&measured).interval_s, 0.25);
     measured.part = 0.1;
-    measured.step_s = 0.001; /* 256 steps take longer than the shortest interval */
+    measured.step_s = 0.001; /* 256 steps then take longer than the shortest interval */
     assert_near(outer_step_of(&measured).interval_s, 0.25);
 }
 
@@ -170,7 +168,7 @@ static void a_fast_node_begins_with_256_steps_however_small_its_budget(void **st
         assert_near(outer_step_of(&measured).interval_s, 256 * 0.00025);
     assert_near(outer_step_of(&measured).interval_s, 1.5);
     measured.publications = 0;
-    measured.step_s = 0; /* unknown as long as no step was made */
+    measured.step_s = 0; /* unknown until a step was made */
     assert_near(outer_step_of(&measured).interval_s, 1.5);
 }
 

@@ -1,4 +1,4 @@
-/* Two honest peers complete a conversation however the bytes arrive. Two peers of different swarms
+/* Two honest peers complete a conversation however the bytes arrive. Peers of different swarms
  * refuse each other. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -111,8 +111,8 @@ static void begin_with(uint16_t ones, uint8_t ones_newer, uint16_t others, uint8
     begin_as(&one, &other);
 }
 
-/* Checks that both speak this version. bytes: payload of handshake message 2, which also names
- * the version if both ends speak a newer one. */
+/* Checks that both peers speak this protocol version. bytes: payload of handshake message 2, which
+ * also names the version if both peers speak a newer one. */
 static void must_speak(uint16_t protocol, size_t bytes)
 {
     const uint8_t *said;
@@ -133,11 +133,11 @@ static void neighbours_speak_the_newest_version_that_both_know(void **state)
     (void)state;
     begin_with(11, 1, 11, 1);
     must_speak(12, CERTIFICATE_BYTES + 2);
-    begin_with(11, 1, 11, 0); /* a build that knew no newer version */
+    begin_with(11, 1, 11, 0); /* the acceptor is of a release without a newer version */
     must_speak(11, CERTIFICATE_BYTES);
     begin_with(11, 0, 11, 1);
     must_speak(11, CERTIFICATE_BYTES);
-    begin_with(11, 1, 12, 1); /* a future build */
+    begin_with(11, 1, 12, 1); /* the acceptor is of a future release */
     must_speak(12, CERTIFICATE_BYTES + 2);
     begin_with(12, 1, 11, 1);
     must_speak(12, CERTIFICATE_BYTES);
@@ -167,7 +167,7 @@ static void an_older_version_lacks_newer_message_kinds(void **state)
     assert_true(peer_knows(&dialer.peer, INFERENCE) && peer_knows(&acceptor.peer, INFERENCE));
 }
 
-/* Dials, and replaces the offered versions on the path. The attacker has the swarm key, so it can
+/* Dials, and replaces the offered protocol versions on the path. An attacker with the swarm key can
  * rewrite the gate. */
 static void offer_on_the_way(uint16_t protocol, uint8_t newer)
 {
@@ -186,8 +186,7 @@ static void offer_on_the_way(uint16_t protocol, uint8_t newer)
     converse();
 }
 
-/* Changes to a version that both really speak are found in the session
- * (tests/world/test_protocols.c). */
+/* The session detects replacement by versions of both peers (tests/world/test_protocols.c). */
 static void nobody_on_the_way_makes_them_speak_what_was_not_offered(void **state)
 {
     (void)state;
@@ -307,8 +306,8 @@ static void a_full_queue_says_no_and_loses_nothing(void **state)
     assert_int_equal(peer_queued_bytes(&dialer.peer), 0);
 }
 
-/* On a thin link a frame may take longer than the silence timeout. Each byte shows liveness, up to
- * a time limit for the frame. */
+/* On a slow link a frame may take longer than the silence timeout. Each byte shows that the peer is
+ * alive, up to a time limit for the frame. */
 static void every_byte_that_comes_is_a_sign_of_life(void **state)
 {
     (void)state;

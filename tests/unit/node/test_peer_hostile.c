@@ -1,5 +1,4 @@
-/* Changed, truncated, invented or replayed bytes of a conversation never produce a message that was
- * not sent. */
+/* Changed, truncated, invented or replayed bytes never produce a message that was not sent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +10,7 @@
 #include "base/rng.h"
 #include "support/node/peer_pair.h"
 
-/* Fails if the receiver has got all messages although a byte of its direction was changed. */
+/* Fails if the receiver has all messages although a byte on the way to it was changed. */
 static void must_notice(int direction, size_t at)
 {
     const struct side *receiver = direction == 0 ? &acceptor : &dialer;
@@ -32,7 +31,7 @@ static void every_changed_byte_is_noticed_and_nothing_false_is_heard(void **stat
             begin_again();
             way.flip[direction] = at;
             way.mask = (uint8_t)(1u << rng_below(&rng, 8));
-            converse(); /* hear() compares every received message with the sent one */
+            converse(); /* apply() compares every received message with the sent one */
             must_notice(direction, at);
             way.flip[direction] = NEVER;
         }
@@ -110,7 +109,7 @@ static void in_a_session_frames_without_a_tag_are_refused(void **state)
     }
 }
 
-/* Copies the next bytes that one side sends, and delivers them completely. Returns their number. */
+/* Delivers the next bytes of one peer, and copies them to `out`. Returns their number. */
 static size_t record(struct side *from, struct side *to, uint8_t *out)
 {
     const uint8_t *bytes;

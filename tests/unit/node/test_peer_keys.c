@@ -1,5 +1,4 @@
-/* A swarm that moves to another key: two peers with a common key can meet, and other peers cannot.
- */
+/* A swarm that changes its key: two peers with a common key can meet, other peers cannot. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +11,7 @@
 
 enum { OLD = 1, NEW = 2, NEWEST = 3 }; /* keys, and numbers of the orders that introduced them */
 
-/* Starts a dialer with two keys, of which it uses number `shows`, and an acceptor with `count`
- * keys. */
+/* Starts a dialer with two keys, using key number `shows`, and an acceptor with `count` keys. */
 static void begin_with(const struct introduced *one, const uint8_t *dialers, uint32_t shows,
                        const uint8_t *acceptors, uint32_t count)
 {
@@ -71,7 +69,6 @@ static void a_key_that_was_given_up_lets_nobody_in(void **state)
     begin_with(&USUAL, (uint8_t[]){NEW, OLD}, 1, (uint8_t[]){NEW, OLD}, 2);
     credentials_set_keys(&acceptor.credentials, &(struct swarm_key){.key = {NEW}}, 1);
     assert_int_equal(acceptor.credentials.keys_count, 1);
-    /* The removed key is wiped from memory. */
     assert_memory_equal(&acceptor.credentials.keys[1], &none, sizeof none);
     converse();
     assert_true(acceptor.refused);

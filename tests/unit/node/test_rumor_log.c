@@ -1,4 +1,4 @@
-/* The log of rumors, compared with a simple list of what was appended. */
+/* The log of rumors, compared with a list of everything that was appended. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* Writes the bytes of a rumor, which follow from its origin and number. */
+/* Writes a rumor's bytes, which depend only on its origin and number. */
 static void fill(uint8_t *out, uint32_t origin_index, uint32_t seq, uint32_t bytes)
 {
     struct rng rng = rng_new(origin_index, seq);
@@ -48,7 +48,7 @@ static bool append(uint32_t origin_index, uint32_t seq, bool own, uint32_t bytes
     return rumor_log_append(&rumors, ++now_ns, origin_index, seq, own, rumor, bytes);
 }
 
-/* Returns true if the log has this rumor. Its bytes must be correct. */
+/* Returns true if the log has this rumor. Fails the test if its bytes are wrong. */
 static bool has(uint32_t origin_index, uint32_t seq, uint32_t bytes)
 {
     static uint8_t rumor[RING];
@@ -100,7 +100,7 @@ static void the_learner_is_given_what_was_heard_in_order(void **state)
         fill(rumor, 1, seq, 100);
         assert_memory_equal(rumor_log_bytes(&rumors, entry), rumor, 100);
         assert_ptr_equal(rumor_log_next_to_apply(&rumors),
-                         entry); /* stays the next one until it is applied */
+                         entry); /* an entry stays the next one until it is applied */
         rumor_log_applied(&rumors);
     }
     assert_null(rumor_log_next_to_apply(&rumors));
@@ -215,7 +215,7 @@ static void never_overwrites_rumors_that_the_learner_lacks(void **state)
     assert_false(has(1, 0, 1000));
 }
 
-/* Half of the log is kept free for the node's own rumors. */
+/* Half of the log is reserved for the node's own rumors. */
 static void heard_rumors_are_refused_when_half_the_log_waits(void **state)
 {
     (void)state;
@@ -230,7 +230,7 @@ static void heard_rumors_are_refused_when_half_the_log_waits(void **state)
     assert_true(append(1, heard, false, 1000));
 }
 
-/* Half of the log is available also if most waiting rumors are the node's own. */
+/* A publication gets space for all its rumors even if most waiting rumors are the node's own. */
 static void a_telling_that_has_begun_has_room_whatever_is_heard(void **state)
 {
     (void)state;
@@ -311,7 +311,7 @@ static void a_cleared_log_has_forgotten_everything_and_takes_as_much_again(void 
     assert_int_equal(rumor_log_next_to_apply(&rumors)->seq, 100);
 }
 
-/* The log answers both for a time and for each single rumor. */
+/* The log's time agrees with its answer for each single rumor. */
 static void rumors_since_a_given_time_are_present_and_lasting(void **state)
 {
     (void)state;
@@ -347,14 +347,14 @@ static void an_overwritten_rumor_moves_that_time_forward(void **state)
     assert_true(append(1, 50, true, 1500));
     const uint64_t last_ns = now_ns;
     hand_all();
-    /* Overwrites rumors, because there is no space behind them. */
+    /* overwrites rumors, because there is no space behind them */
     assert_true(append(1, 51, true, RING / 2));
     assert_false(has(1, 50, 1500));
     assert_true(rumor_log_is_lasting(&rumors, 1, 51));
     assert_int_equal(rumor_log_lasting_since_ns(&rumors), last_ns);
 }
 
-/* Invariants after every step of a long random test: the log has the newest rumors that fit, byte
+/* Checks the log after every step of a long random test. It has the newest rumors that fit, byte
  * for byte. It loses no waiting rumor, although one origin is skipped at times. */
 static void a_long_random_story_keeps_its_account(void **state)
 {

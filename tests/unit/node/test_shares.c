@@ -1,5 +1,4 @@
-/* Shares: how much the progress of each member counts, and how far a claim of samples is believed.
- */
+/* Shares: how much each member's progress counts, and which claimed samples are credited. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +26,7 @@ static struct identity identity_of(uint8_t number)
     return identity;
 }
 
-/* Receives a new record of this member at this time. */
+/* Receives a new record of member `number` at now_ns. */
 static void meet_as(uint8_t number, float samples_per_second, bool trains, uint64_t now_ns)
 {
     const struct identity identity = identity_of(number);
@@ -62,7 +61,7 @@ static void move(uint8_t number, double moved, uint64_t now_ns)
     shares_on_rumor(&members, identity_of(number).id, 1, &facts);
 }
 
-/* Receives a rumor of this member that claims `samples` samples. */
+/* Receives a rumor in which member `number` claims `samples` samples. */
 static void publish(uint8_t number, double moved, uint64_t samples, uint64_t now_ns)
 {
     const struct rumor_facts facts = {
@@ -75,7 +74,7 @@ static double borne_out(uint8_t number)
     return members_find(&members, identity_of(number).id)->borne_out;
 }
 
-/* Lets all members publish for `seconds` seconds, after one second that establishes the median. */
+/* Lets all members publish once a second. The first second only establishes the median. */
 static void publish_for(uint32_t seconds, const double *moved, const uint64_t *samples)
 {
     for (uint32_t second = 0; second <= seconds; second++) {
@@ -148,7 +147,7 @@ static void nobody_counts_more_than_so_many_times_what_is_usual(void **state)
     assert_true(near(shares_own(&members, true, 1), 1.0 / 102));
 }
 
-/* Each node limits its own share as the others limit it. */
+/* Each node limits its own share as other nodes limit it. */
 static void nor_does_this_node(void **state)
 {
     (void)state;
@@ -184,18 +183,18 @@ static void as_many_learn_as_leave_as_much_noise(void **state)
     assert_true(near(shares_learners(&members, true, 1), 4));
 }
 
-/* Each member has moved the base in proportion to the share that it claims. */
+/* Each member has moved the base in proportion to its claimed share. */
 static void a_supported_claim_counts_in_full(void **state)
 {
     (void)state;
     meet(2, 100, 1);
-    meet(3, 10000, 1); /* a hundred times as fast, and so is its movement of the base */
+    meet(3, 10000, 1); /* claims and moves a hundred times as much as the other members */
     move(1, 1000, 2);
     move(2, 1000, 2);
     move(3, 1000 * 100 * 10.0, 2);
     assert_true(near(shares_own(&members, true, 2), 1.0 / 102));
     assert_null(shares_doubtful(&members, true, 2));
-    members.weight_max = 4; /* a lower weight is no reason to doubt the claim */
+    members.weight_max = 4; /* a lower weight_max is no reason to doubt the claim */
     assert_null(shares_doubtful(&members, true, 2));
 }
 
@@ -206,13 +205,13 @@ static void a_claim_counts_as_far_as_rumors_bear_it_out(void **state)
     meet(3, 1e30f, 1);
     move(1, 1000, 2);
     move(2, 1000, 2);
-    move(3, 100, 2); /* a tenth of the others' movement, for which 1.6 shares are credited */
+    move(3, 100, 2); /* a tenth of the other members' movement, for which 1.6 shares are credited */
     assert_true(near(shares_own(&members, true, 2), 1 / 3.6));
     assert_ptr_equal(shares_doubtful(&members, true, 2), &members.members[2]);
     assert_true(near(shares_learners(&members, true, 2), 3.6 * 3.6 / (2 + 1.6 * 1.6)));
 }
 
-/* Credit is measured against the median member, which two liars of five cannot be. */
+/* Credit is relative to the median member, which two liars of five cannot be. */
 static void two_liars_do_not_vouch_for_each_other(void **state)
 {
     (void)state;
@@ -242,11 +241,12 @@ static void movement_decays_with_its_half_life(void **state)
     move(1, 1000, 1);
     move(2, 1000, 1);
     assert_true(near(shares_own(&members, true, 1), 1.0 / 17));
-    move(1, 500, 1 + 600 * SECOND_NS); /* ten minutes later this is as much as was left */
+    /* ten minutes later this equals the rest of the earlier movement */
+    move(1, 500, 1 + 600 * SECOND_NS);
     assert_true(near(shares_own(&members, true, 1 + 600 * SECOND_NS), 1.0 / 9));
 }
 
-/* After two weeks nothing is left of what the member moved, so nothing of its claim is credited. */
+/* After two weeks nothing is left of member 2's movement, so its claim gets no credit. */
 static void a_single_publication_loses_its_credit(void **state)
 {
     (void)state;
@@ -291,8 +291,8 @@ static void claims_that_nothing_bears_out_are_not_believed(void **state)
     assert_true(borne_out(4) < 6000);
 }
 
-/* With a huge claim a member publishes at nearly the whole share, while the others barely move the
- * base. This must not support the claim. */
+/* With its huge claim, member 4 publishes with almost the whole share. The movement of other
+ * members is small only because of that. This must not support the claim. */
 static void a_share_gained_by_claims_does_not_support_them(void **state)
 {
     (void)state;
@@ -310,8 +310,7 @@ static void half_of_the_usual_movement_supports_a_claim(void **state)
 }
 
 /* Two of four members have stopped and claim almost nothing for their earlier movement. The median
- * ratio must stay what it was. Otherwise each of the others would consider itself the only member.
- */
+ * ratio must not change. Otherwise each active member would consider itself the only one. */
 static void stopped_members_take_no_share_from_the_others(void **state)
 {
     (void)state;
@@ -323,7 +322,7 @@ static void stopped_members_take_no_share_from_the_others(void **state)
     meet(3, 1e-6f, later);
     meet(4, 1e-6f, later);
     assert_true(near(shares_own(&members, true, later + SECOND_NS), 0.5));
-    /* The other members go on for three hours. */
+    /* Members 1 and 2 continue for three hours. */
     for (uint32_t minute = 1; minute <= 180; minute++) {
         const uint64_t now_ns = later + minute * 60 * SECOND_NS;
         meet(2, 100, now_ns);

@@ -1,4 +1,4 @@
-/* Versions: which rumors of every origin are known, and their encoding. */
+/* Versions: which rumors of every origin are known, and how they are encoded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* Returns the head of rumor next - 1 of this origin. */
+/* Returns the head of the origin's rumor next - 1. */
 static struct signed_head head_of(const struct origin *origin, uint32_t next, uint64_t samples)
 {
     return stream_unsigned(origin->id, origin->incarnation, next - 1, samples, context);
@@ -99,7 +99,7 @@ static void the_wire_lists_tag_and_next_of_origins_that_told(void **state)
 {
     (void)state;
     const struct origin *first = add(1, 7, 3);
-    (void)add(2, 7, 0); /* has published nothing */
+    (void)add(2, 7, 0);
     const struct origin *last = add(3, 7, 300);
     uint8_t slice[10 * VERSION_ENTRY_BYTES];
     assert_int_equal(versions_slice(&versions, NULL, 9, slice), 2);
@@ -208,8 +208,6 @@ static void a_whole_version_says_how_much_each_has_learned_and_how_fast(void **s
     assert_int_equal(learned[LEARNED_BYTES], 8); /* little-endian */
 }
 
-/* Latest. */
-
 static struct origin *find(uint8_t number)
 {
     const uint8_t id[ID_BYTES] = {number};
@@ -218,7 +216,7 @@ static struct origin *find(uint8_t number)
     return origin;
 }
 
-/* Checks the order of origins from the latest on, and in reverse. */
+/* Checks the order of origins from the latest to the earliest, and in reverse. */
 static void must_be_in_order(const uint8_t *numbers, size_t count)
 {
     const struct origin *older = NULL, *newer = NULL;
@@ -249,7 +247,7 @@ static void the_last_publisher_is_the_latest_origin(void **state)
     must_be_in_order((const uint8_t[]){2, 3, 1}, 3);
     versions_touch(&versions, find(1));
     must_be_in_order((const uint8_t[]){1, 2, 3}, 3);
-    set_next(find(3), 9); /* head known, but no rumor received */
+    set_next(find(3), 9); /* the head is known, but no rumor was received */
     must_be_in_order((const uint8_t[]){1, 2, 3}, 3);
 }
 
@@ -271,7 +269,7 @@ static void the_latest_are_listed_as_far_as_there_is_room(void **state)
     assert_int_equal(versions_latest(&versions, NULL, 4, 9, out, NULL), 1);
     assert_int_equal(versions_latest(&versions, NULL, 5, 9, out, NULL), 0);
 
-    /* Rumors of each origin in an older base, for example. */
+    /* rumors of each origin in an older base */
     const uint32_t next[6] = {1, 2, 0, 0, 4, 0};
     struct signed_head of[6];
     const struct signed_head *heads[6];
@@ -288,13 +286,12 @@ static void the_latest_are_listed_as_far_as_there_is_room(void **state)
     assert_true(versions_hash(&versions, heads) == versions.hash);
 }
 
-/* The known rumors of the forty origins at another node, in the form that it sends. */
+/* The forty origins' rumors that another node knows, and its version entries as it sends them. */
 
 static uint32_t theirs[MAX];
 static uint8_t shown[(MAX + 1) * VERSION_ENTRY_BYTES];
 
-/* Adds forty origins, the last of which is the latest. Both nodes know all their rumors.
- */
+/* Adds forty origins. This node and the other node know all their rumors. */
 static void both_know(void)
 {
     for (uint8_t i = 0; i < MAX; i++)
@@ -313,8 +310,8 @@ static const struct signed_head *const *their_heads(void)
     return heads;
 }
 
-/* The other node shows its `most` latest origins. Returns true if the hash confirms which of ours
- * it knows, in *known. */
+/* The other node shows its `most` latest origins. Returns true if the hash confirms which of this
+ * node's origins it knows, and sets *known to these. */
 static bool knows(uint32_t most, uint64_t *known)
 {
     const size_t count = versions_latest(&versions, their_heads(), 0, most, shown, NULL);
@@ -415,7 +412,7 @@ static void an_entry_of_a_history_is_a_signed_head(void **state)
     assert_true(got.samples == 0x030405060708);
 }
 
-/* Another rumor under the same number gives another version. */
+/* A different rumor with an equal number gives a different version. */
 static void the_hash_is_of_what_the_rumors_are_and_not_of_their_count(void **state)
 {
     (void)state;
@@ -458,7 +455,7 @@ static void rumors_that_are_set_count_as_received(void **state)
     advance(origin, 0);
     assert_true(versions.hash == set);
     assert_int_equal(heard->next, 5);
-    assert_true(versions.digest == digest); /* the digest is corrected elsewhere */
+    assert_true(versions.digest == digest); /* versions_set leaves the digest unchanged */
 }
 
 int main(void)

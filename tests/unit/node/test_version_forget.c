@@ -1,6 +1,4 @@
-/* Origins from which no rumor followed: those added last can be forgotten, and the others are
- * unchanged.
- */
+/* Origins without rumors that were added last can be forgotten. All other origins are unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
