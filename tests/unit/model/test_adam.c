@@ -1,4 +1,4 @@
-/* Adam on every backend, compared in double precision with the formulas of its papers. */
+/* Adam on every backend, compared in double with the formulas of its papers. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static int begin(void **state)
     struct rng rng = rng_new(1, 1);
     for (int i = 0; i < COUNT; i++) {
         want_w[i] = (double)(w[i] = (float)(2 * rng_uniform(&rng) - 1));
-        /* Approximate size of this parameter's gradients. */
+        /* approximate size of this parameter's gradients */
         scale[i] = (float)exp(10 * rng_uniform(&rng) - 8);
         g[i] = rng_uniform(&rng) < 0.5 ? -scale[i] : scale[i];
         want_m[i] = want_v[i] = (double)(m[i] = v[i] = 0);
@@ -87,7 +87,7 @@ static void adam_agrees_with_the_reference(void **state)
     }
 }
 
-/* The bias corrections cancel moments that started at zero, however large the gradient is. */
+/* The bias corrections cancel the effect of zero initial moments, however large the gradient is. */
 static void the_first_step_of_adam_is_the_rate_towards_where_the_gradient_falls(void **state)
 {
     (void)state;

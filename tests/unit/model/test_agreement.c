@@ -1,5 +1,5 @@
 /* Agreement: how far another node's update moves along this replica's own training. Compared with a
- * computation by hand, and at its extremes. */
+ * computation by hand, and tested at its extremes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static uint32_t index_of[P];
 static int8_t level_of[P];
 static struct update update = {.tau = 0.01f, .amount = 1000, .index = index_of, .level = level_of};
 
-/* Makes a replica that has learned something, and an update of every third entry. */
+/* Makes a replica with progress, and an update of every third entry. */
 static int begin(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* NumPy arrays become samples with labels or numeric targets: of any rank, from one file or
- * several, for training, shards and test. Others are refused with the reason. */
+/* NumPy arrays of any rank, in one file or several, become samples with labels or numeric targets,
+ * for training, shards and test. Invalid arrays are rejected with the reason. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "support/model/data_folder.h"
 
 #define COUNT 20
-#define SIZE  24 /* numbers of a sample, which has several shapes */
+#define SIZE  24 /* numbers of a sample; tests give samples several shapes */
 
 static uint8_t pixels[COUNT][SIZE];
 static float numbers[COUNT][SIZE], targets[COUNT][3];
@@ -67,7 +67,7 @@ static void must_refuse(bool train, const char *words)
     assert_int_equal(untouched.count, 77);
     if (!strstr(problem.text, words))
         fail_msg("\"%s\" does not say \"%s\"", problem.text, words);
-    /* The message says what to do. */
+    /* the message says what to do */
     assert_true(strchr(problem.text, ';') || strchr(problem.text, ':'));
 }
 
@@ -272,7 +272,6 @@ static void a_task_that_y_does_not_fit_is_refused(void **state)
     must_refuse(false, "those of the training are floats");
 }
 
-/* Every sample is in exactly one shard, with its own label, whatever the type. */
 static void shards_are_disjoint_and_cover_everything(void **state)
 {
     (void)state;
@@ -295,7 +294,7 @@ static void shards_are_disjoint_and_cover_everything(void **state)
         assert_int_equal(seen[i], i < 18);
 }
 
-/* The samples are divided among files at other places than the labels. */
+/* The files divide samples at other positions than labels. */
 static void several_files_are_one_run(void **state)
 {
     (void)state;
@@ -332,13 +331,13 @@ static void arrays_for_the_test_leave_all_others_to_be_learned(void **state)
     assert_int_equal(set.count, 3);
     assert_memory_equal(set.pixels, pixels[5], (size_t)3 * SIZE);
     dataset_free(&set);
-    options.x = options.y = ""; /* loading only the test needs no training files */
+    options.x = options.y = ""; /* loading only the test data needs no training files */
     must_load(false);
     assert_int_equal(set.count, 3);
     dataset_free(&set);
 }
 
-/* The array is larger than one block of reading, and so is each sample. */
+/* The array and each of its samples are larger than a block that is read at once. */
 static void large_arrays_are_read_block_by_block(void **state)
 {
     (void)state;

@@ -1,7 +1,6 @@
 /* Attention and its rotary embedding on every backend, compared with a reference in double that
- * computes the whole matrix of each head. On a GPU also in bfloat16, with operands that bfloat16
- * represents exactly.
- */
+ * computes each head's whole matrix. On a GPU also in bfloat16, with operands that bfloat16
+ * represents exactly. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,8 +22,8 @@ struct attention_case {
     int batch;
 };
 
-/* Lengths around strips of 64 and 128, key-value heads shared or not, and heads of one tile or
- * more. */
+/* Lengths around strips of 64 and 128, shared and unshared key-value heads, and heads of one tile
+ * or more. */
 static const struct attention_case cases[] = {
     {{1, 1, 1, 8, 0}, 1},   {{1, 4, 2, 8, 0}, 3},    {{2, 1, 1, 2, 0}, 1},
     {{63, 2, 2, 8, 0}, 2},  {{64, 2, 1, 32, 0}, 2},  {{65, 4, 2, 8, 0}, 1},
@@ -34,7 +33,7 @@ static const struct attention_case cases[] = {
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
-/* Attention of later positions only: one, a few, or more than a strip, within a strip and across
+/* Attention of later positions only: one, a few, or more than a strip, within a strip or across
  * two. */
 static const struct attention_case later[] = {
     {{1, 1, 1, 8, 0}, 1},      {{2, 1, 1, 2, 1}, 1},     {{64, 2, 2, 8, 63}, 2},
@@ -47,7 +46,7 @@ static const struct attention_case later[] = {
 static float in[IN_MAX], out[OUT_MAX], gradient[OUT_MAX], in_gradient[IN_MAX], log_sums[OUT_MAX];
 static double want_out[OUT_MAX], want_in_gradient[IN_MAX], want_log_sums[OUT_MAX];
 
-/* The backend multiplies in bfloat16, so values between two products have 8 bits. */
+/* true: the backend multiplies in bfloat16, so values between two products have 8 bits. */
 static bool rounds;
 
 static double nmse_max(void)
@@ -78,7 +77,7 @@ static size_t sums(const struct attention_case *c)
     return (size_t)(c->batch * c->attention.length * c->attention.heads);
 }
 
-/* Draws fresh operands. steep: factor on the size of the scores. */
+/* Draws new operands. steep: factor on the size of the scores. */
 static void begin(const struct attention_case *c, double steep)
 {
     assert_true(inputs(c) < IN_MAX && outputs(c) < OUT_MAX && sums(c) < OUT_MAX);
@@ -93,7 +92,7 @@ static void begin(const struct attention_case *c, double steep)
         out[i] = log_sums[i] = NAN;
 }
 
-/* Offsets of one head of one sample: in the operands, the outputs and the log sums. */
+/* Offsets of one sample's head in the operands, the outputs and the log sums. */
 struct place {
     size_t query, key, value, stride;
     size_t out, out_stride;
@@ -123,7 +122,7 @@ static double dot(const float *left, const float *right, int count)
     return sum;
 }
 
-/* Computes share[key], the softmax, and the output for the query at one position. */
+/* Computes share[key], the softmax, and the output for the query at position `row`. */
 static void reference_row(const struct attention *attention, const struct place *at, size_t row,
                           double *share)
 {
@@ -147,7 +146,7 @@ static void reference_row(const struct attention *attention, const struct place 
     }
 }
 
-/* Adds the gradients of one query, of the keys that it sees, and of their values. */
+/* Adds the gradients of one query, and of the keys and values that it sees. */
 static void reference_row_backward(const struct attention *attention, const struct place *at,
                                    size_t row, const double *share)
 {
@@ -213,7 +212,7 @@ static void attention_agrees_with_the_reference(void **state)
     }
 }
 
-/* Nothing is written for positions before the first one. */
+/* Checks also that nothing is written for positions before the first one. */
 static void attention_of_later_positions_agrees_with_the_reference(void **state)
 {
     (void)state;
@@ -239,8 +238,8 @@ static void attention_of_later_positions_agrees_with_the_reference(void **state)
     }
 }
 
-/* Compares gradients of queries, keys and values separately, so that small ones are not hidden by
- * large ones. */
+/* Compares gradients of queries, keys and values separately, so that large ones do not hide small
+ * ones. */
 static void each_gradient_of_attention_agrees_with_the_reference(void **state)
 {
     (void)state;
@@ -302,8 +301,6 @@ static void attention_gives_the_same_bits_each_time(void **state)
     run(c);
     assert_memory_equal(in_gradient, before, inputs(c) * sizeof *before);
 }
-
-/* Rotation. */
 
 static void reference_turn(const struct attention *attention, int batch)
 {

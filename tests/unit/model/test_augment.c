@@ -1,4 +1,4 @@
-/* Augmentation by seed: what is drawn, and that a learner learns from the augmented samples, across
+/* Augmentation by seed: what is drawn, and that a learner trains on the augmented samples, across
  * epochs, on every device. */
 #include <math.h>
 #include <setjmp.h>
@@ -34,7 +34,7 @@ static void the_same_numbers_draw_the_same(void **state)
     }
 }
 
-/* If one of the numbers changes, nearly all samples get another augmentation. */
+/* If one of the four numbers changes, nearly all samples get another augmentation. */
 static void another_seed_node_epoch_or_sample_draws_another(void **state)
 {
     (void)state;
@@ -52,7 +52,7 @@ static void another_seed_node_epoch_or_sample_draws_another(void **state)
         assert_in_range(same[i], 0, 10);
 }
 
-/* Each value occurs as often as expected, within a fifth. */
+/* Each value occurs as often as expected, within 20 %. */
 static void every_value_is_as_likely(void **state)
 {
     (void)state;
@@ -96,8 +96,6 @@ static void a_disabled_augmentation_draws_no_random_numbers(void **state)
     assert_false(augment_is_wanted(&(struct augment_options){.flip = false}));
     assert_true(augment_is_wanted(&(struct augment_options){.cutout = 1}));
 }
-
-/* A learner, compared with the same steps by hand. */
 
 static uint8_t pixels[COUNT][SIDE * SIDE];
 static int32_t labels[COUNT];
@@ -165,8 +163,7 @@ static void learn(const struct augment_options *augment, int steps, float weight
     model_free(model);
 }
 
-/* Trains by hand. Each sample occurs once an epoch (batch.h), so sample number n is in epoch n /
- * COUNT. */
+/* Trains by hand. Each sample occurs once an epoch (batch.h), so sample n is in epoch n / COUNT. */
 static void learn_by_hand(int steps, float weights[P])
 {
     struct backend *cpu = backend_cpu(1);

@@ -1,7 +1,8 @@
 /* Memory, matrix products, convolutions and pooling on every backend, compared with naive
- * references in double. Operations with a matrix product sum in another order than the reference,
- * so they may differ by an NMSE of 1e-10; all others by 1e-12. Other operations: test_entries.c,
- * test_adam.c, test_transformer.c, test_attention.c, test_exchange.c, test_rebase.c. */
+ * references in double. A matrix product sums in another order than its reference, so an NMSE
+ * (normalized mean squared error) of 1e-10 is allowed, and 1e-12 elsewhere. Other operations:
+ * test_entries.c, test_adam.c, test_transformer.c, test_attention.c, test_exchange.c,
+ * test_rebase.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,7 @@
 
 #include "support/model/operands.h"
 
-/* Allocates repeatedly, so that memory that was freed with other contents is reused. */
+/* Allocates repeatedly, so that memory freed with other contents is reused. */
 static void taken_memory_is_zero_and_aligned_and_can_be_given_back(void **state)
 {
     (void)state;
@@ -73,7 +74,7 @@ static const struct dense_case dense_cases[] = {
 
 static const enum activation activations[] = {LINEAR, RELU, SIGMOID, TANH};
 
-/* Computes one output, and adds its part of the gradients. */
+/* Computes one output and adds its part of the gradients. */
 static void dense_reference_output(struct dense_case c, enum activation activation, int i, int o)
 {
     const int at = i * c.out + o;
@@ -97,7 +98,7 @@ static void dense_reference(struct dense_case c, enum activation activation)
     }
 }
 
-/* Logits add up gradients of some rows at a time. */
+/* The logits operation adds gradients of some rows at a time. */
 static void a_dense_gradient_may_be_added_to_what_is_there(void **state)
 {
     for (size_t i = 0; i < DENSE_CASES; i++) {
@@ -153,7 +154,6 @@ static void dense_without_biases_agrees_with_the_reference(void **state)
     }
 }
 
-/* Rounds to the nearest bfloat16, ties to even. */
 static float rounded(float value)
 {
     const double half_way = ldexp(1, -8); /* distance from 1 to the next bfloat16 but one */
@@ -168,8 +168,8 @@ static void round_all(float *values)
         values[i] = rounded(values[i]);
 }
 
-/* Checks a dense layer with rounded operands, including ties. Biases and their gradients are only
- * added, so they are not rounded. */
+/* Checks a dense layer with operands that bfloat16 must round, including ties. Biases and their
+ * gradients are only added, so they are not rounded. */
 static void check_rounded_dense(struct dense_case c, bool with_b)
 {
     static float in[3][ROOM];
@@ -199,7 +199,7 @@ static void check_rounded_dense(struct dense_case c, bool with_b)
     }
 }
 
-/* Opens the tested GPU a second time, in this precision. Returns the earlier backend, which the
+/* Opens the tested GPU a second time, in this precision. Returns the previous backend, which the
  * caller restores. */
 static struct backend *opened_in(enum precision precision)
 {
@@ -271,8 +271,8 @@ static const struct conv_case conv_cases[] = {
 };
 #define CONV_CASES (sizeof conv_cases / sizeof conv_cases[0])
 
-/* Returns the index of the input for one product of the convolution: filter f at (row, column) of
- * the output, with its weight `tap`; -1 = outside the image. *at_w: index of the weight. */
+/* Returns the input index for one product of the convolution: filter f at (row, column) of the
+ * output, with its weight `tap`. Returns -1 outside the image. *at_w: index of the weight. */
 static int conv_reference_term(const struct conv *conv, int image, int row, int column, int f,
                                int tap, int *at_w)
 {
@@ -349,7 +349,7 @@ static void conv_without_biases_agrees_with_the_reference(void **state)
     }
 }
 
-/* TF32 has a mantissa of ten stored bits, so each factor has an error of at most 1 in 2048. */
+/* A TF32 mantissa has ten stored bits, so each factor has a relative error of at most 1/2048. */
 static void conv_in_tf32_agrees_but_for_rounding(void **state)
 {
     struct backend *before = opened_in(PRECISION_TF32);
@@ -362,7 +362,8 @@ static void conv_in_tf32_agrees_but_for_rounding(void **state)
     open_again(before);
 }
 
-/* The scratch buffer for patches is shared: after a large layer a small one finds its contents. */
+/* All layers share a scratch buffer for patches. A small layer finds a large layer's contents in
+ * it. */
 static void conv_does_not_depend_on_what_was_computed_before(void **state)
 {
     for (size_t i = CONV_CASES; i-- > 0;) {

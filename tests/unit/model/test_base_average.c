@@ -1,4 +1,4 @@
-/* The averaged base: compared with its closed form, and how it is cleared and continued. */
+/* The averaged base: compared with its closed form, cleared, and continued. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Sets the first entry of the base to this value, the last to half of it, and all others to 0. */
+/* Sets the first entry of the base to `value`, the last to half of it, and all others to 0. */
 static void set_base(double value)
 {
     memset(units, 0, sizeof units);
@@ -60,7 +60,7 @@ static void the_mean_of_a_constant_base_is_that_base(void **state)
     assert_true(average.mean[0] == 0.75f && average.mean[1] == 0 && average.mean[P - 1] == 0.375f);
 }
 
-/* A base that grows with its samples s has the mean s · POWER / (POWER + 1), whatever the distance
+/* A base that equals its samples s has the mean s · POWER / (POWER + 1), whatever the distance
  * between steps. */
 static void weighs_a_base_by_a_power_of_its_samples(void **state)
 {

@@ -132,7 +132,7 @@ static void a_place_beyond_a_smaller_shard_is_the_end_of_its_epoch(void **state)
     arena_release(&arena);
 }
 
-/* Windows of five tokens follow each other, with another beginning in each epoch. */
+/* Windows of five tokens follow each other, with a different beginning in each epoch. */
 static void windows_lie_end_to_end_and_begin_elsewhere_in_each_epoch(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The number of samples in a step, from the speed of the machine. */
+/* The number of samples in a step, chosen by the machine's speed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static void no_step_is_smaller_or_larger_than_the_bounds(void **state)
     assert_int_equal(batch_size_fit(&PACE, 8, 1e-3), BATCH_SIZE_MIN);
     assert_int_equal(batch_size_fit(&PACE, 32, 1e30), 256);
     assert_int_equal(batch_size_fit(&PACE, 256, 1e5), 256);
-    /* A previous batch above the maximum is reduced. */
+    /* a previous batch above the maximum is reduced */
     assert_int_equal(batch_size_fit(&PACE, 1000, 1e4), 256);
 }
 

@@ -1,5 +1,4 @@
-/* Images normalised by channels, and averaged, on every backend, compared with naive references in
- * double. */
+/* Channel normalization of images, on every backend, compared with naive references in double. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +32,6 @@ static struct channel_norm norm_of(const struct norm_case *c)
     return (struct channel_norm){.channels = c->channels, .groups = c->groups, .places = c->places};
 }
 
-/* Returns the channel of value i of the batch. */
 static size_t channel_of(const struct norm_case *c, size_t i)
 {
     return i / c->places % (size_t)c->channels;
@@ -176,14 +174,15 @@ static void running_statistics_take_the_place_of_measured_ones(void **state)
     assert_true(isnan(stats[10]));
 }
 
-/* The gradient of the running statistics is their distance from the batch's statistics, with the
+/* The gradient of the running statistics is their distance from the batch's statistics, with
  * unbiased variance. */
 static void running_statistics_drift_to_what_was_measured(void **state)
 {
     const struct channel_norm norm = {.channels = 3, .places = 2};
     const float batch[] = {1, 3, /**/ 10, 10, /**/ 3000, 0, /**/ 5, 7, /**/ 10, 10, /**/ 0, 0};
     const float mean[] = {0.5f, 10, 0}, variance[] = {1, 2, 1};
-    /* The values 1, 3, 5, 7 have mean 4 and variance 20/3; 3000, 0, 0, 0 have 750 and 2250000. */
+    /* The values 1, 3, 5, 7 have mean 4 and variance 20/3. The values 3000, 0, 0, 0 have 750 and
+     * 2250000. */
     const float want_dmean[] = {-3.5f, 0, -750}, want_dvariance[] = {1 - 20 / 3.0f, 2, -2249999};
     case_begin(state);
     dx[3] = dw[3] = NAN;

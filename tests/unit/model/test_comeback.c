@@ -1,6 +1,5 @@
-/* Catching up by blocks, and restoring a saved state, step by step: replicas, learners, random
- * walks.
- */
+/* Catching up by blocks, and restoring a saved state, step by step, for replicas, learners and
+ * random walks. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +62,7 @@ static struct learner_state state_new(size_t parameters, uint32_t moments)
     return state;
 }
 
-/* Plays training: moves every weight a little, some of them more. */
+/* Stands for training: moves every weight a little, and some weights more. */
 static void learn_something(struct replica *replica, struct rng *rng)
 {
     replica_read_weights(replica, w);
@@ -86,8 +85,6 @@ static double residual(float weight, int32_t units)
 {
     return (double)weight - (double)QUANTUM * units;
 }
-
-/* Replicas. */
 
 static void a_restart_does_not_publish_twice(void **state)
 {
@@ -141,7 +138,6 @@ static void publications_after_the_save_stay_in_the_base(void **state)
     replica_free(&second);
 }
 
-/* Copies the base of `from` to `to`, block by block. */
 static void copy_blocks(const struct replica *from, struct replica *to, bool keep_weights)
 {
     int32_t block[BLOCK];
@@ -222,8 +218,6 @@ static void kept_weights_publish_the_progress_made_alone(void **state)
     replica_free(&alone);
 }
 
-/* Learners on data. */
-
 struct trained {
     struct model *model;
     struct learner *learner;
@@ -279,8 +273,7 @@ static void must_be_the_same_update(const struct update *a, const struct update 
     assert_memory_equal(a->level, b->level, a->count);
 }
 
-/* Both learners step, publish, and apply another learner's updates. They must stay equal, bit for
- * bit. */
+/* Both learners step, publish, and apply updates of `other`. They must stay equal, bit for bit. */
 static void go_on_alike(struct learner *a, struct learner *b, struct learner *other, int rounds)
 {
     (void)learner_losses(a), (void)learner_losses(b); /* resets the losses of earlier steps */
@@ -367,8 +360,6 @@ static void a_learner_without_data_has_a_state_without_momentum(void **state)
     learner_free(idle);
     trained_free(&one);
 }
-
-/* Random-walk learners. */
 
 static void a_random_walk_restored_goes_on_bit_for_bit(void **state)
 {

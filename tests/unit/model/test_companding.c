@@ -1,4 +1,5 @@
-/* Companded weights: the mapping itself, and the backend's operations compared with a naive one. */
+/* Companded weights: the mapping, and the backend's operations compared with a naive
+ * implementation. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,7 +79,7 @@ static void an_expanded_value_compresses_to_itself(void **state)
     }
 }
 
-/* Draws weights of all sizes, with some entries at the ends of the range. */
+/* Draws weights of all sizes, some of them at the ends of the range. */
 static void random_state(uint64_t seed)
 {
     struct rng rng = rng_new(seed, 3);
@@ -114,7 +115,7 @@ static bool naive_saturated(uint32_t c)
     return isfinite(r) && ((units >= 1 << 30 && r > 0) || (units <= -(1 << 30) && r < 0));
 }
 
-/* Returns the expected move of a weight. Large weights have no outer momentum. */
+/* Returns the expected move of weight c. Weights of size 2 or more have no outer momentum. */
 static float naive_step(uint32_t c, uint32_t amount, float beta)
 {
     return (1 + (fabsf(w_before[c]) >= 2 ? 0 : beta)) * QUANTUM * (float)amount;
@@ -202,8 +203,7 @@ static void an_update_moves_values(void **state)
         must_have_moved(index_[i], naive_step(index_[i], update.amount, 0.5f) * (float)level[i]);
 }
 
-/* The update is first subtracted from the residual. Then the weight is what a cut would have made
- * of it. */
+/* An own update is subtracted from the residual. The weight then equals the result of a cut. */
 static void an_update_of_an_earlier_incarnation_is_paid_by_the_residual(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The sums of convolutions on the CPU, for each vector width of this processor, compared with naive
- * ones. */
+/* Sums of convolutions on the CPU, for each vector width of this processor, compared with naive
+ * sums. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #define FILTERS 9
 #define TAPS    31
-#define PITCH   1040 /* floats of a plane, including those read after its end */
+#define PITCH   1040 /* floats of a plane, including those read behind its end */
 #define BEFORE  64   /* floats read before the beginning of a plane */
 
 static float in[3 * PITCH], out[8 * PITCH], before[8 * PITCH], dy[FILTERS * PITCH];
@@ -45,7 +45,6 @@ static struct conv_taps begin(int taps)
     return (struct conv_taps){taps, offset};
 }
 
-/* Rounds up to a multiple of CONV_LANES. */
 static int rounded(int count)
 {
     return (count + CONV_LANES - 1) / CONV_LANES * CONV_LANES;
@@ -88,7 +87,7 @@ static void sums_are_right_in_every_width_at_every_size(void **state)
                     check_sum(tiles, rows, all_places[p], taps, taps % 4 == 3);
 }
 
-/* Values between two images are overwritten instead of added to. */
+/* Values between two images are overwritten, not added to. */
 static void two_partial_products_add_up(void **state)
 {
     (void)state;

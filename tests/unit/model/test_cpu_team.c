@@ -1,5 +1,5 @@
-/* The CPU's threads: each does its part, once in a run, and convolutions do not depend on the
- * number of threads. */
+/* The CPU's threads: each does its part once per run. Convolutions do not depend on the number of
+ * threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,8 +54,8 @@ static void a_team_that_never_ran_can_be_ended(void **state)
 
 #define BATCH 7
 
-/* Computes y, dx, dw and db of a convolution into `results`, one after the other. Returns their
- * number. */
+/* Computes a convolution's y, dx, dw and db into `results`, one after the other. Returns the count
+ * of numbers. */
 static size_t compute(int threads, const struct conv *conv, float *results)
 {
     struct backend *cpu = backend_cpu(threads);

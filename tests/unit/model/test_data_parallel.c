@@ -1,5 +1,5 @@
-/* One learner on several GPUs: refused device lists, and that it learns as on one GPU. Without two
- * GPUs and NCCL only the refused lists are tested. */
+/* One learner on several GPUs: rejected device lists, and training equal to that on one GPU.
+ * Without two GPUs and NCCL, only rejected lists are tested. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,8 +34,8 @@ static int end(void **state)
     return 0;
 }
 
-/* Returns true if tests run on the stand-in for CUDA, with NCCL (HEARSAY_NCCL names it) or without.
- */
+/* Returns true if tests run on the stand-in for CUDA, with or without NCCL as with_nccl says.
+ * HEARSAY_NCCL names the stand-in's NCCL. */
 static bool is_stand_in(bool with_nccl)
 {
     return getenv("HEARSAY_CUDA") && !getenv("HEARSAY_NCCL") == !with_nccl;
@@ -46,8 +46,6 @@ static void need_devices(int count)
     if (cuda_module()->devices() < count || is_stand_in(false))
         skip();
 }
-
-/* Refused device lists. */
 
 static void must_be_refused(const char *word, const char *why)
 {
@@ -109,7 +107,7 @@ static void without_nccl_a_list_is_refused(void **state)
     must_be_refused("cuda:0,1", "2 GPUs need NCCL, and this was built without it");
 }
 
-/* HEARSAY_NCCL names the library of the stand-in. */
+/* HEARSAY_NCCL names the stand-in's library. */
 static void rejects_a_device_list_if_nccl_fails(void **state)
 {
     (void)state;
@@ -130,8 +128,6 @@ static void rejects_a_device_list_if_nccl_fails(void **state)
     assert_int_equal(unsetenv("NCCL_ON_CPU_FAILS"), 0);
 }
 
-/* Learners. */
-
 struct trained {
     struct backend *backend;
     struct team *team;
@@ -143,7 +139,7 @@ struct trained {
 struct plan {
     const char *line;
     enum optimizer_kind kind;
-    bool is_of_images; /* samples are images, which are augmented; otherwise four points */
+    bool is_of_images; /* true: samples are augmented images; false: four points */
     uint32_t parts;
     uint32_t batch;
     int steps; /* steps with each batch size; the third one is launched as a recorded graph */
@@ -206,8 +202,8 @@ static void trained_free(struct trained *trained)
     trained->backend->close(trained->backend);
 }
 
-/* Makes steps that are called, recorded and repeated, with other batch sizes in between. Returns
- * their loss. */
+/* Makes steps that are called, recorded and repeated, with different batch sizes. Returns the sum
+ * of their losses. */
 static double learns(const struct trained *trained, const struct plan *plan, float *weights)
 {
     const uint32_t sizes[] = {plan->batch, plan->batch > 16 ? 5 : 31, plan->batch};
@@ -236,8 +232,8 @@ static double far(const float *a, const float *b, const float *start, size_t cou
     return error / power;
 }
 
-/* Returns the squared distance between the weights that several GPUs learn, and those of one GPU
- * that splits its step into one part for each of those GPUs. 0 = equal weights. */
+/* Returns the squared distance between weights trained on several GPUs and on one GPU, which splits
+ * its step into one part for each. 0 = equal weights. */
 static double distance(const char *word, const struct plan *plan)
 {
     static float start[P_MAX], alone[P_MAX], together[P_MAX];
@@ -274,7 +270,7 @@ static void two_gpus_learn_as_one_that_makes_two_parts(void **state)
     assert_true(distance("cuda:0,1", &images) == 0);
 }
 
-/* The sums of gradients are rounded in another order. */
+/* Sums of gradients are rounded in another order, so weights differ slightly. */
 static void parts_are_shared_out(void **state)
 {
     (void)state;
@@ -292,7 +288,6 @@ static void parts_are_shared_out(void **state)
     }
 }
 
-/* Some devices get no samples. */
 static void a_batch_may_be_smaller_than_the_devices_are_many(void **state)
 {
     (void)state;
@@ -331,8 +326,8 @@ static void a_step_in_two_halves_has_the_gradient_of_all(void **state)
     }
 }
 
-/* The state of a learner is on its first device. So a saved learner can continue with another
- * number of devices. */
+/* A learner's state is on its first device, so a saved learner can continue with another number of
+ * devices. */
 static void a_learner_goes_on_with_fewer_or_more_devices(void **state)
 {
     (void)state;
@@ -362,7 +357,7 @@ static void a_learner_goes_on_with_fewer_or_more_devices(void **state)
     }
 }
 
-/* The stand-in takes its memory size from the environment. */
+/* The stand-in reads its memory size from the environment. */
 static void samples_that_a_worker_cannot_hold_are_fetched(void **state)
 {
     (void)state;

@@ -19,7 +19,6 @@
 #define COUNT  10
 #define SIZE   6 /* pixels of an image of 2 rows and 3 columns */
 
-/* Contents of a file. */
 struct bytes {
     size_t count;
     uint8_t at[20000];
@@ -67,7 +66,7 @@ static void add_big_endian(struct bytes *bytes, uint32_t number)
         bytes->at[bytes->count++] = (uint8_t)(number >> shift);
 }
 
-/* Makes `count` images. The first pixel is the image's number, and the others follow from it. */
+/* Makes `count` images. The first pixel is the image's number. All other pixels follow from it. */
 static struct bytes images_of(uint32_t count)
 {
     struct bytes bytes = {0};
@@ -229,8 +228,8 @@ static void rejects_bytes_after_the_last_item(void **state)
     assert_refused_because(MALFORMED, IMAGES ".gz: goes on after its 10 images");
 }
 
-/* The gzip header has ten bytes with a time and other unimportant values, and the last byte of the
- * compressed data may have unused bits. A change of any other byte must be noticed. */
+/* The gzip header has ten bytes with a time and other unimportant values. The last byte of the
+ * compressed data may have unused bits. Every other changed byte must be noticed. */
 static void a_damaged_gzip_file_never_gives_other_samples(void **state)
 {
     (void)state;
@@ -254,7 +253,7 @@ static void a_damaged_gzip_file_never_gives_other_samples(void **state)
     assert_in_range(accepted_behind_header, 0, 7);
 }
 
-/* Adds a file name to the gzip header, so that the checksum begins at this byte. */
+/* Adds a file name to the gzip header, so that the checksum begins at byte `to`. */
 static void move_checksum(struct bytes *packed, size_t to)
 {
     const size_t name_bytes = to - (packed->count - 8);
@@ -280,7 +279,7 @@ static void refuse_wrong_checksum(uint32_t count, struct bytes packed)
 }
 
 /* zlib reads 8 KiB and writes 16 KiB at a time, so it usually reaches the checksum by itself. In
- * the second file both end just before the checksum, so that only the read after the last item
+ * the second file both blocks end just before the checksum. Only the read after the last item then
  * reaches it. */
 static void a_wrong_checksum_is_called_damage(void **state)
 {
@@ -361,7 +360,7 @@ static void the_test_set_is_whole_and_has_no_statistics(void **state)
     dataset_free(&dataset);
 }
 
-/* Marks the samples of one shard in `seen`, by the number in their first pixel. */
+/* Marks one shard's samples in `seen`, by the number in their first pixel. */
 static uint32_t mark_shard(uint32_t shard, uint32_t shards, uint8_t seen[static 256])
 {
     struct dataset_options options = all_of_it();

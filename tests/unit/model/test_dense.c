@@ -1,7 +1,7 @@
-/* Dense layers in each precision of a device, compared with sums in double. Widths are chosen so
- * that rows have any alignment. In the last case each row is padded while it is computed, and
- * packed afterwards. Weights, biases and their gradients also have any alignment (host_backend.h).
- * test_backend.c tests the layers in float32. */
+/* Dense layers in each precision of a device, compared with sums in double. Widths give rows every
+ * alignment. In the last case each row is padded for the computation and packed afterwards.
+ * Weights, biases and their gradients have any alignment (host_backend.h). test_backend.c tests
+ * these layers in float32. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static void round_all(float *values, size_t count)
     }
 }
 
-/* TF32 has a mantissa of ten stored bits, so each factor has an error of at most 1 in 2048. */
+/* A TF32 mantissa has ten stored bits, so each factor has a relative error of at most 1/2048. */
 static double nmse_max(void)
 {
     return precision == PRECISION_TF32 ? 1e-6 : 1e-10;
@@ -60,7 +60,7 @@ static float *filled(size_t count)
     return values;
 }
 
-/* Sum of squared differences, and sum of squares of the expected values. */
+/* Sum of squared differences, and sum of squared expected values. */
 struct distance {
     double apart;
     double all;
@@ -86,7 +86,6 @@ static double activation_of(enum activation activation, double value)
     return activation == TANH ? tanh(value) : value;
 }
 
-/* Returns the derivative of the activation, computed from its output. */
 static double gradient_of(enum activation activation, double y)
 {
     if (activation == RELU)
@@ -111,7 +110,7 @@ static void check_y(struct dense_case c, enum activation activation, bool with_b
     assert_true(isnan(o->y[c.batch * c.out]));
 }
 
-/* Checks dy, which was replaced by the gradient before the activation, and its sum db. */
+/* Checks dy, which the layer replaces by the gradient before the activation, and its sum db. */
 static void check_dy(struct dense_case c, enum activation activation, const float *dy_before,
                      const float *db, const struct operands *o)
 {
@@ -150,7 +149,7 @@ static void check_dx(struct dense_case c, const struct operands *o)
     free(sums);
 }
 
-/* Checks dw. before: its values before the operation; NULL = 0. */
+/* Checks dw. before: dw before the operation; NULL = 0. */
 static void check_dw(struct dense_case c, const float *before, const struct operands *o)
 {
     struct distance distance = {0, 0};
@@ -214,7 +213,7 @@ static void check_dense(struct dense_case c, enum activation activation, bool wi
         free(all[i]);
 }
 
-/* Checks all cases with each activation, with and without biases. Large cases use half of the
+/* Checks all cases with each activation, with and without biases. Large cases skip half of the
  * combinations. */
 static void check_cases(enum precision in)
 {
@@ -252,7 +251,6 @@ static void dense_in_bfloat16_agrees_with_rounded_operands(void **state)
     check_cases(PRECISION_BF16);
 }
 
-/* A NaN in the input must reach the output. */
 static void check_nan(enum precision in, enum activation activation)
 {
     enum { BATCH = 8, IN = 16, OUT = 24 };

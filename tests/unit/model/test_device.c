@@ -1,5 +1,4 @@
-/* The names of devices; and learners on a GPU, if there is one, compared with learners on the CPU.
- */
+/* Device names, and learners on a GPU, if there is one, compared with learners on the CPU. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,8 +32,6 @@ static int end(void **state)
     arena_release(&arena);
     return 0;
 }
-
-/* Device names. */
 
 static void only_words_for_devices_are_words(void **state)
 {
@@ -138,7 +135,7 @@ static struct backend *open_gpu(void)
     return backend;
 }
 
-/* The stand-in takes its compute capability from the environment. */
+/* The stand-in reads its compute capability from the environment. */
 static void a_gpu_that_cannot_multiply_bfloat16_says_so(void **state)
 {
     (void)state;
@@ -156,9 +153,8 @@ static void a_gpu_that_cannot_multiply_bfloat16_says_so(void **state)
     assert_int_equal(unsetenv("CUDA_ON_CPU_CAPABILITY"), 0);
 }
 
-/* Samples. */
-
-/* Gathers x[6, size] from six samples of a data set that the backend keeps. */
+/* Gathers six samples of a data set that the backend keeps into x[6, size]. far: expected value of
+ * is_far, for samples outside the device's memory. */
 static void gather_kept(struct backend *on, const uint8_t *pixels, size_t size, bool far, float *x)
 {
     const uint32_t pick[6] = {1, 0, 999, 500, 998, 1};
@@ -175,7 +171,7 @@ static void gather_kept(struct backend *on, const uint8_t *pixels, size_t size, 
         on->free(on, all[i]);
 }
 
-/* The stand-in takes its memory size from the environment. */
+/* The stand-in reads its memory size from the environment. */
 static void samples_that_a_gpu_cannot_hold_are_fetched(void **state)
 {
     (void)state;
@@ -200,8 +196,6 @@ static void samples_that_a_gpu_cannot_hold_are_fetched(void **state)
     }
     assert_int_equal(unsetenv("CUDA_ON_CPU_MIB"), 0);
 }
-
-/* Learners. */
 
 struct trained {
     struct backend *backend;
@@ -266,9 +260,8 @@ static double apart(const float *a, const float *b, const float *start, size_t c
     return error / power;
 }
 
-/* Makes steps whose batch grows and shrinks again, with a larger evaluation in between. Recorded
- * graphs must be dropped, and repeated ones must use the current samples and rate.
- */
+/* Makes steps with a growing and shrinking batch, and a larger evaluation in between. Recorded
+ * graphs must be dropped. Repeated ones must use the current samples and rate. */
 static void steps_on_both(struct trained *one, struct trained *other)
 {
     static float weights[P_MAX];
@@ -318,7 +311,7 @@ static void a_gpu_learns_as_the_cpu_does(void **state)
     must_learn_alike(OPTIMIZER_ADAM);
 }
 
-/* Each learner applies what the other publishes. Their bases are equal, bit for bit. */
+/* Each learner applies what the other one publishes. Their bases are equal, bit for bit. */
 static void a_gpu_and_a_cpu_hold_the_same_base(void **state)
 {
     (void)state;

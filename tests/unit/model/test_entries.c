@@ -1,5 +1,5 @@
-/* Operations on single entries, compared with naive references in double: activations, losses, SGD.
- */
+/* Operations on single entries (activations, losses, SGD), compared with naive references in
+ * double. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static void activations_agree_with_the_reference(void **state)
         const size_t count = counts[i / ACTIVATIONS];
         case_begin(state);
         for (size_t j = 0; j < count; j++) {
-            /* A bfloat16 output near 1 has few bits. */
+            /* A bfloat16 output near 1 has few significant bits, so its inputs are small. */
             x[j] *= numbers_under_test == BFLOAT16 ? 1 : 4;
             want_y[j] = activation_reference(activation, (double)x[j]);
             want_dx[j] = activation_gradient(activation, (double)x[j]) * (double)dy[j];
@@ -93,7 +93,7 @@ static double share_of(const struct cross_entropy *loss, int label, int c)
     return smoothing / loss->classes + (c == label ? 1 - smoothing : 0);
 }
 
-/* Returns the sum of the losses; y are the logits, want_dx the gradients. */
+/* Returns the sum of the losses. y: the logits, want_dx: the gradients. */
 static double cross_entropy_reference(const struct cross_entropy *loss, const int32_t *labels)
 {
     const int classes = loss->classes;
@@ -200,8 +200,8 @@ static void cross_entropy_may_overwrite_its_logits(void **state)
     }
 }
 
-/* The positions are those around which threads divide the logits: the largest one is there, and a
- * second time at the end. */
+/* Tests positions around which threads divide the logits. The largest logit is at each position in
+ * turn, and again at the end. */
 static void the_largest_of_many_logits_is_found_wherever_it_is(void **state)
 {
     const int32_t places[] = {0, 31, 32, 255, 256, 1499};

@@ -1,4 +1,4 @@
-/* The evaluator, also when it shares a model with learners in one thread. */
+/* The evaluator, alone and sharing a model with learners in one thread. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,8 +63,8 @@ static void load_glyphs(struct dataset *train, struct dataset *test)
     load(&options, train, test);
 }
 
-/* Weights of 0 give every class the same probability, so the loss of each sample is log(classes).
- * The first class is predicted, which is right for the first and last sample of exclusive or. */
+/* Zero weights give every class the same probability, so each sample's loss is log(classes). The
+ * evaluator predicts class 0, which is right for the first and last sample of exclusive or. */
 static void weights_of_zero_know_nothing(void **state)
 {
     (void)state;
@@ -93,7 +93,6 @@ static void weights_of_zero_know_nothing(void **state)
     model_free(model);
 }
 
-/* Checks that progress increases until all samples are scored. */
 static void see_progress(void *context, uint32_t done, uint32_t all)
 {
     uint32_t *seen = context;
@@ -162,7 +161,7 @@ static struct learner *learner_on(struct backend *on, struct model *model,
 {
     const struct learner_options options = {
         .optimizer = {.sgd = {.rate = 0.05f, .momentum = 0.9f}},
-        /* With the larger batch, a learner uses more of the shared memory. */
+        /* with the larger batch, learner 0 uses more of the shared memory */
         .batch = i == 0 ? 16 : 7,
         .model_seed = 3,
         .data_seed = 4,
@@ -172,8 +171,8 @@ static struct learner *learner_on(struct backend *on, struct model *model,
     return learner_new(&arena, on, model, train, NULL, &options);
 }
 
-/* Lets them take turns. share: the three use one model on one backend; otherwise each has its own.
- */
+/* Lets two learners and an evaluator take turns. share: they use one model on one backend;
+ * otherwise each has its own. */
 static void keep_company(struct company *company, bool share)
 {
     static const char line[] =

@@ -87,7 +87,7 @@ static void a_survey_ends_with_the_last_entry(void **state)
     assert_memory_equal(base, base_before, sizeof base);
 }
 
-/* entries; more than the stand-in for a GPU can run as threads at once */
+/* entries; more than the threads that the stand-in for a GPU can run at once */
 #define MANY 30001
 static void a_survey_of_many_entries_lists_all(void **state)
 {
@@ -156,7 +156,7 @@ static void withheld_entries_leave_the_weights(void **state)
         const float r = w_before[c] - QUANTUM * (float)base_before[c];
         const float part = half_of_bfloat16(withheld[c]), left = w_before[c] - part;
         assert_int_equal(withheld[c], half_to_bfloat16(0.75f * r));
-        /* The weight keeps the rounding error of the withheld part. */
+        /* the weight keeps the rounding error of the withheld part */
         assert_memory_equal(&weights[c], &left, sizeof left);
         w_before[c] = left + part;
     }
@@ -194,7 +194,7 @@ static void a_cut_looks_at_nothing_else_than_what_was_picked(void **state)
     assert_int_equal(cut.index[1], 1000);
 }
 
-/* Returns the expected level, computed by division for one entry. */
+/* Returns the expected level of entry c, computed by division. */
 static int level_expected(uint32_t c, float tau, int most)
 {
     const float r = w_before[c] - QUANTUM * (float)base_before[c];
@@ -283,7 +283,7 @@ static void with_momentum_the_weights_move_on_beyond_the_base(void **state)
             const uint32_t c = at[i];
             const double moved = 5000.0 * (double)QUANTUM * levels[i];
             const double r = (double)w_before[c] - (double)QUANTUM * base_before[c];
-            /* The residual is smaller than the published move. */
+            /* the residual is smaller than the published move */
             const double taken = own && r * moved > 0 ? r : 0;
             assert_int_equal(base[c], base_before[c] + 5000 * levels[i]);
             assert_true(fabs((double)weights[c] - (double)w_before[c] - 1.3 * moved + taken) <
@@ -292,7 +292,7 @@ static void with_momentum_the_weights_move_on_beyond_the_base(void **state)
     }
 }
 
-/* A cut update that is applied again gives the same state. */
+/* A cut update that is applied to the earlier state gives an equal state. */
 static void a_cut_moves_on_beyond_the_base_likewise(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Attention by cuDNN. The stand-in computes its graphs operation by operation. Results are compared
- * with the kernels in float32, which test_attention.c checks. test_flash_graph.c tests whether the
- * real cuDNN has engines for the graphs. On a GPU these cases also run there. */
+/* Attention by cuDNN. The stand-in computes cuDNN's graphs operation by operation. Results are
+ * compared with the kernels in float32, which test_attention.c checks. test_flash_graph.c tests
+ * whether the real cuDNN has engines for the graphs. On a GPU these cases also run there. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #include "base/rng.h"
 #include "support/model/each_device.h"
 
-#define NMSE_MAX 2e-5 /* largest error of results with 8 bits, from a softmax with 8 bits */
+#define NMSE_MAX 2e-5 /* maximum NMSE of results and softmax with 8 significant bits */
 
 struct flash_case {
     struct attention attention;
@@ -35,7 +35,7 @@ static uint64_t (*flash_runs)(void);
 static struct backend *exact; /* the same device, opened in float32 */
 static struct rng rng;
 
-/* Returns the number of plans executed so far, as the stand-in counts. */
+/* Returns the number of plans that the stand-in has executed; 0 on a real device. */
 static uint64_t runs(void)
 {
     return flash_runs != NULL ? flash_runs() : 0;
@@ -61,7 +61,7 @@ static int cudnn_closes(void **state)
     return device_closes(state);
 }
 
-/* An array on both devices. */
+/* An array on both `exact` and `backend`. */
 struct both {
     size_t count;
     float *floats;       /* numbers for `exact` */
@@ -133,7 +133,7 @@ static void check_log_sums(size_t count, const float *of_exact, const float *of_
     free(got);
 }
 
-/* Compares both passes on the two devices. */
+/* Compares forward and backward pass of both backends. */
 static void check_case(const struct flash_case *c)
 {
     const struct attention *attention = &c->attention;
@@ -172,7 +172,6 @@ static void the_graphs_of_both_passes_compute_attention(void **state)
     }
 }
 
-/* Gradients are summed in the same order each time. */
 static void two_passes_over_the_same_numbers_agree_to_the_bit(void **state)
 {
     const struct attention attention = {70, 4, 2, 16, 0};
@@ -201,8 +200,7 @@ static void two_passes_over_the_same_numbers_agree_to_the_bit(void **state)
         give(all[i]);
 }
 
-/* The pass is called first, recorded the second time, and repeated the third time, with the numbers
- * that are then in its operands. */
+/* The pass is called first, then recorded, and then repeated with new numbers in its operands. */
 static void a_recorded_pass_is_repeated_without_cudnn(void **state)
 {
     const struct attention attention = {9, 2, 2, 16, 0};
@@ -244,7 +242,7 @@ static void grow_scratch(void)
     backend->free(backend, x);
 }
 
-/* The device has a MiB of memory, so the workspace has 64 KiB. A sample takes 40 KiB. */
+/* A device with 1 MiB of memory has a workspace of 64 KiB. One sample takes 40 KiB of it. */
 static void a_large_workspace_is_that_of_some_samples_at_a_time(void **state)
 {
     const struct flash_case c = {{100, 2, 2, 8, 0}, 3};

@@ -1,6 +1,6 @@
-/* Operations that do the work of two layers, compared with the plain operations that they replace:
- * in float32, and on a GPU also with activations in bfloat16, where most are epilogues of products.
- */
+/* Operations that do the work of two layers, compared with the plain operations that they replace.
+ * Tested in float32, and on a GPU also with activations in bfloat16, where most are epilogues of
+ * products. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +55,7 @@ static void a_sum_and_its_norm_are_the_sum_and_the_norm(void **state)
     }
 }
 
-/* Also tested with the passing gradient as output. */
+/* The norm's output may also be the passing gradient. */
 static void a_norm_adds_the_gradient_that_passed_it_by(void **state)
 {
     for (size_t i = 0; i < 2 * NORMS; i++) {
@@ -153,7 +153,7 @@ static void the_product_of_weight_gradients_adds_up_those_of_biases(void **state
     }
 }
 
-/* Makes one step with optimizer number `rule` from the drawn w, m and v. */
+/* Makes one step with optimizer `rule` from the drawn w, m and v. */
 static void step_by(int rule, const float *factor, float *g, float *to_w, float *m, float *v)
 {
     enum { ROWS = 8, COLUMNS = 12, COUNT = ROWS * COLUMNS };

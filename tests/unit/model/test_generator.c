@@ -1,5 +1,5 @@
-/* Continuing a sequence: the likeliest token, draws by seed, top k, and a text that is longer than
- * the model's context. */
+/* Continuing a sequence: the likeliest token, draws by seed, top k, and a text longer than the
+ * model's context. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,8 +16,8 @@
 
 static struct arena room;
 
-/* Makes a generator whose model gives, after token t, the largest logit to t + 1, the next to t +
- * 2, and equal ones to the others. */
+/* Makes a generator for a simple model. After token t, the logit of t + 1 is largest, that of t + 2
+ * is second, and all others are equal. */
 static struct generator *start(double temperature, uint32_t top_k, uint64_t seed)
 {
     const struct generator_options options = {
@@ -65,8 +65,8 @@ static void count_steps(double temperature, uint32_t top_k, uint64_t seed, int s
     model_free(model);
 }
 
-/* The logits are 2, 1 and five times 0. So the probabilities are e², e and five times 1 of e² + e +
- * 5 = 15.11. */
+/* The logits are 2, 1 and five times 0. Of their sum e² + e + 5 = 15.11, the probabilities are e²,
+ * e and five times 1. */
 static void draws_follow_the_softmax(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void draws_follow_the_softmax(void **state)
     count_steps(1, 2, 1, steps);
     assert_int_equal(steps[1] + steps[2], 2000);
     assert_in_range(steps[1], 2000 * 0.731 - 80, 2000 * 0.731 + 80);
-    /* The teardown frees this model. */
+    /* the teardown frees this model */
     build("embed 7 7, dense 7", (struct shape){1, 1, 1, LENGTH}, TOKENS);
 }
 
@@ -93,11 +93,11 @@ static void a_seed_gives_one_text(void **state)
     count_steps(1, 0, 6, other);
     assert_memory_equal(one, same, sizeof one);
     assert_memory_not_equal(one, other, sizeof one);
-    /* The teardown frees this model. */
+    /* the teardown frees this model */
     build("embed 7 7, dense 7", (struct shape){1, 1, 1, LENGTH}, TOKENS);
 }
 
-/* Padding after the text must not matter, and every byte of the text must. */
+/* Padding after the text must not matter, but every byte of the text must. */
 static void the_whole_text_is_seen(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void the_whole_text_is_seen(void **state)
     arena_release(&room);
 }
 
-/* Returns the token with the first largest logit after these tokens, from a whole pass. */
+/* Returns the likeliest token after `tokens`, the first one of a tie, from a whole pass. */
 static int32_t follows(const int32_t *tokens, size_t count)
 {
     int32_t text[LENGTH] = {0}, likeliest = 0;
@@ -143,7 +143,7 @@ static int32_t follows(const int32_t *tokens, size_t count)
     return likeliest;
 }
 
-/* The model's context. When it is full, the first tokens are dropped. */
+/* The model's context. When it is full, its first tokens are dropped. */
 struct window {
     int32_t tokens[LENGTH];
     size_t count;
@@ -158,8 +158,8 @@ static void window_put(struct window *window, int32_t token, size_t dropped)
     window->tokens[window->count++] = token;
 }
 
-/* A generated token drops half of a full context, and a prompt token only the first one. At times
- * another user of the model runs in between. */
+/* A generated token drops half of a full context, a prompt token only the first one. At times
+ * another user runs the model in between. */
 static void the_key_value_cache_changes_no_token(void **state)
 {
     (void)state;
@@ -223,7 +223,6 @@ static void each_position_is_read_once_until_the_text_is_full(void **state)
     arena_release(&room);
 }
 
-/* A prompt longer than the context is cut to its end. */
 static void a_long_prompt_is_cut_to_its_end(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The training guard: which losses and scores count as a collapse, and which do not. */
+/* The training guard: which losses and scores it considers a collapse. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static void note(enum guard_event event)
     found[found_count++] = event;
 }
 
-/* Makes this many steps with this loss, 20 a second. */
+/* Makes `steps` steps with this loss, 20 a second. */
 static void learn(uint32_t steps, double loss)
 {
     for (uint32_t i = 0; i < steps; i++) {
@@ -95,7 +95,7 @@ static void a_loss_that_doubles_is_reported_within_500_steps(void **state)
     assert_true(guard_rate_factor(&guard) == 1);
 }
 
-/* A high loss must last for five seconds, since updates of others may arrive meanwhile. */
+/* A high loss must last for five seconds, because updates of other nodes may arrive meanwhile. */
 static void steps_that_take_no_time_have_to_last_for_five_seconds(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void a_loss_that_falls_again_has_recovered_and_keeps_its_rate(void **stat
 static void single_losses_that_are_no_numbers_are_no_finding_and_many_are(void **state)
 {
     (void)state;
-    learn(1, 5000); /* the first loss of a script may be large */
+    learn(1, 5000); /* a script's first loss may be large */
     learn(1000, 0.1);
     learn(1, (double)NAN);
     learn(1, (double)INFINITY);
@@ -209,7 +209,7 @@ static void a_model_that_guesses_without_a_gradient_is_dead(void **state)
     assert_int_equal(found_count, before); /* the guard does not lower the rate further */
 }
 
-/* For a moment a batch may silence all units. */
+/* A batch may silence all units for a moment. */
 static void a_model_without_a_gradient_that_does_not_guess_is_not_dead(void **state)
 {
     const struct vitals silent = {.weight_norm = 9, .input_norm = 0};
@@ -237,7 +237,7 @@ static void a_base_below_its_best_twice_is_worse(void **state)
     assert_int_equal(found[1], GUARD_RECOVERED);
 }
 
-/* A node that only relays evaluates, but makes no steps. */
+/* A node that only relays evaluates its base but makes no steps. */
 static void a_node_without_steps_finds_a_base_worse_at_the_second_evaluation(void **state)
 {
     const struct evaluation best = {.samples = 2000, .correct = 1800, .loss = 0.3},
@@ -274,7 +274,7 @@ static void a_recovered_loss_says_that_the_base_is_still_worse(void **state)
     assert_non_null(strstr(text(GUARD_RECOVERED), "85.0 %, which is still below its best"));
 }
 
-/* The scores vary as in a swarm that has just begun to learn with a high rate. */
+/* The scores vary as in a swarm that begins to train with a high rate. */
 static void a_score_that_always_varies_is_no_event_and_a_collapse_is(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* IDX images with channels, which have one dimension more. test_dataset.c tests images without. */
+/* IDX images with channels, which have an additional dimension. test_dataset.c tests images without
+ * channels. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

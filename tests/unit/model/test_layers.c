@@ -1,6 +1,6 @@
-/* The layers for images learn: gradients compared with finite differences, ten steps compared with
- * recorded losses, exclusive or learned completely, and the schedules of the learning rate. All
- * through model.h. */
+/* Training of image layers through model.h: gradients compared with finite differences, ten steps
+ * compared with recorded losses, exclusive or learned completely, and schedules of the learning
+ * rate. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +60,7 @@ static void predicted_numbers_have_the_right_gradient(void **state)
                                (struct shape){2, 4, 4, 0});
 }
 
-/* The second activation must be applied; the gradients alone would not show it. */
+/* The second activation must be applied, which gradients do not show. */
 static void an_activation_after_no_weights_is_not_left_out(void **state)
 {
     (void)state;
@@ -99,8 +99,8 @@ static void a_batch_gives_the_mean_gradient_of_its_samples(void **state)
         assert_true(fabs(mean[p] - (double)gradients[p]) < 1e-6);
 }
 
-/* The losses were computed once and recorded. On a machine whose sgemm sums in another order they
- * differ by far less than the tolerance. */
+/* The losses were recorded once. A machine whose sgemm sums in another order differs by far less
+ * than the tolerance. */
 static void ten_steps_give_the_losses_written_down(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void an_inverse_root_rate_falls_without_an_end(void **state)
     check_rate(&optimizer, 1000, 0.5 / sqrt(2));
     check_rate(&optimizer, 15000, 0.125);
     check_rate(&optimizer, 99000, 0.05);
-    check_rate(&optimizer, UINT64_MAX, 0.05); /* a tenth is the least */
+    check_rate(&optimizer, UINT64_MAX, 0.05); /* the rate falls to a tenth at most */
     learners = 4; /* four nodes learn a sample each in the time of one */
     check_rate(&optimizer, 4000, 0.5 / sqrt(2));
     check_rate(&optimizer, 60000, 0.125);

@@ -1,5 +1,4 @@
-/* Learners on data: publishing and applying helps both, and each epoch drops other numbers.
- */
+/* Learners on data: exchanging updates helps both learners, and each epoch drops other numbers. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -115,7 +114,7 @@ static void a_step_in_two_halves_is_the_step_and_follows_the_gradient_it_is_give
     dataset_free(&train);
 }
 
-/* Momentum, decay, clipping and kind of the optimizer do not affect learner_descend_plainly. */
+/* Momentum, decay, clipping and the optimizer's kind do not affect learner_descend_plainly. */
 static void a_plain_second_half_moves_weights_by_the_rate_alone(void **state)
 {
     (void)state;
@@ -215,8 +214,8 @@ static void a_learner_that_diverged_publishes_nothing_and_begins_anew_from_the_b
     dataset_free(&train);
 }
 
-/* Trains two learners with half of the glyphs each. Returns how many samples both classify
- * correctly at the end. */
+/* Trains two learners with half of the glyphs each. Sets how many test samples each classifies
+ * correctly, and returns how many both do. */
 static uint32_t train_two(bool exchange, uint32_t correct[2])
 {
     struct learner *learner[2];

@@ -1,7 +1,6 @@
-/* Logits and their loss as one operation, in each precision, compared with the plain operations
- * that it replaces and with sums in double. Vocabularies have any size, so rows are padded. Labels
- * may be ignored or smoothed. Some rows are computed at a time, or all. Scratch memory starts as
- * NaN. */
+/* Logits and their loss as one operation, in each precision, compared with the plain operations and
+ * with sums in double. Vocabularies have any size, so rows are padded. Labels may be ignored or
+ * smoothed. Some rows are computed at a time, or all. Scratch memory starts as NaN. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +29,7 @@ static const struct logits_case cases[] = {
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
-/* The arrays of one operation. The NaN after each must not be overwritten. */
+/* The arrays of one operation. A NaN behind each of them must not be overwritten. */
 struct arrays {
     float *x, *w, *scratch, *dx, *dw;
     int32_t *labels;
@@ -124,7 +123,7 @@ static void fused(struct logits_case c, struct arrays *a, bool learns)
     assert_true(isnan(a->dx[inputs(c)]) && isnan(a->dw[weights(c)]));
 }
 
-/* Returns the squared distance between both, as a part of the second's squares. */
+/* Returns the squared distance between `got` and `want`, relative to the squares of `want`. */
 static double nmse(size_t count, const float *got, const float *want)
 {
     double apart = 0, all = 1e-30;
@@ -166,7 +165,7 @@ static void check_against_plain(struct logits_case c, enum precision precision)
     arrays_free(&a);
 }
 
-/* Returns the gradient of logit k of a row with these exponentials and their sum. */
+/* Returns the gradient of logit k of a row. shares: the row's exponentials; sum: their sum. */
 static double gradient_of(struct logits_case c, const double *shares, double sum, int32_t label,
                           int k)
 {
@@ -175,7 +174,7 @@ static double gradient_of(struct logits_case c, const double *shares, double sum
     return label == LABEL_IGNORED ? 0 : (shares[k] / sum - wanted) / (c.rows + 2);
 }
 
-/* Compares with sums in double. In bf16 the sums use rounded operands and gradients. */
+/* Compares with sums in double. In bfloat16 the sums use rounded operands and gradients. */
 static void check_against_sums(struct logits_case c, enum precision precision)
 {
     struct arrays a = arrays_of(c);
@@ -208,7 +207,7 @@ static void check_against_sums(struct logits_case c, enum precision precision)
     arrays_free(&a);
 }
 
-/* Checks that learning and scoring give equal scores, bit for bit, and that scoring writes no
+/* Checks that training and scoring give equal scores, bit for bit, and that scoring writes no
  * gradients. */
 static void check_scoring(struct logits_case c)
 {
@@ -272,7 +271,6 @@ static void scoring_gives_the_score_of_learning(void **state)
     }
 }
 
-/* A NaN in one row must make the loss NaN. */
 static void a_row_that_is_not_a_number_spoils_the_loss(void **state)
 {
     (void)state;
@@ -290,8 +288,8 @@ static void a_row_that_is_not_a_number_spoils_the_loss(void **state)
 
 enum { TOKENS = 301, LENGTH = 6, SAMPLES = 5 };
 
-/* Computes the gradients of a small language model on `device`, with the logits of `at_once`
- * samples at a time. Returns the loss. */
+/* Computes a small language model's gradients on `device`, with the logits of at_once samples at a
+ * time. Returns the loss. */
 static double learn_on(struct backend *device, size_t at_once, float **gradients, size_t *count)
 {
     const char *line = "embed 301 24, position 6, residual(norm, attention 2), norm, logits tied";
@@ -333,7 +331,7 @@ static double learn_on(struct backend *device, size_t at_once, float **gradients
     return score.loss;
 }
 
-/* In bf16 operands have 8 bits, so results may differ more. */
+/* In bfloat16 operands have 8 significant bits, so results may differ more. */
 static void a_language_model_learns_as_on_the_cpu(void **state)
 {
     (void)state;
@@ -354,7 +352,7 @@ static void a_language_model_learns_as_on_the_cpu(void **state)
     }
 }
 
-/* The budget depends only on the free memory, so allocated memory lowers it. */
+/* The budget depends only on free memory, so allocating memory lowers it. */
 static void the_budget_follows_the_free_memory(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The line of layers: which lines are accepted, which are refused with which messages; and the flat
+/* The line of layers: which lines are accepted or rejected, with which messages, and the flat
  * vector with its tensors. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ static struct model *build(const char *line, struct shape in, int classes)
     return model;
 }
 
-/* Returns the message of a refused line. The line must be refused without allocations or writes. */
+/* Returns the message of a rejected line. Rejecting must neither allocate nor write. */
 static struct problem refusal(const char *line, struct shape in, int batch_max)
 {
     struct model *model = NULL;
@@ -164,7 +164,7 @@ static void a_model_says_what_it_was_built_for(void **state)
     model_free(model);
 }
 
-/* Returns `again` repeated and then `end`, for lines that are too long to write down. */
+/* Returns `again` repeated `times` times, followed by `end`. */
 static const char *repeated(const char *again, int times, const char *end)
 {
     static char line[8192];
@@ -263,14 +263,15 @@ static void a_wrong_layer_is_named_with_its_remedy(void **state)
     }
 }
 
-/* Counts what a layer reads, writes and keeps. Attention keeps three times its output. */
+/* A batch counts everything that a layer reads, writes and keeps. Attention keeps three times its
+ * output. */
 static void a_batch_of_more_numbers_than_31_bits_count_is_refused(void **state)
 {
     (void)state;
     const struct {
         const char *line;
         struct shape in;
-        int fits; /* samples with which the batch still fits */
+        int fits; /* largest number of samples whose batch fits */
         const char *begins;
     } cases[] = {
         {"embed 10 768, attention 12, dense 10", {1, 1, 1, 1024}, 910, "layer 2, 'attention 12':"},
@@ -311,7 +312,6 @@ static void a_model_has_at_most_1024_layers(void **state)
     assert_non_null(strstr(problem.text, "more than 1024 layers"));
 }
 
-/* Errors of a whole line. */
 static void wrong_parentheses_are_named(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The first weights: equal bits on every machine, and their size. */
+/* The first weights: their size, and equal bits on every machine. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,7 +69,7 @@ static void the_first_weights_are_the_same_bits_everywhere(void **state)
     model_free(model);
 }
 
-/* The weights of a sequence model are drawn one after the other, each as the sum of the next twelve
+/* A sequence model's weights are drawn one after the other, each as the sum of the next twelve
  * random numbers. */
 static void a_weight_is_drawn_alike_alone_and_among_all(void **state)
 {
@@ -114,8 +114,8 @@ static struct moments moments_of(const float *values, size_t count)
     return (struct moments){mean, sqrt(squares / (double)count - mean * mean), largest};
 }
 
-/* Checks the moments of 784 · 256 weights. Their deviation is known to 0.2 %, their mean to 0.003
- * deviations. */
+/* Checks the moments of 784 · 256 weights. The statistical error is 0.2 % of the deviation, and
+ * 0.003 deviations for the mean. */
 static void check_moments(struct moments got, double deviation, double largest_max)
 {
     assert_true(fabs(got.deviation / deviation - 1) < 0.01);
@@ -138,7 +138,7 @@ static void weights_before_relu_are_he_normal_and_others_glorot_uniform(void **s
     model_free(model);
 }
 
-/* As in GPT-2, the deviation is 0.02, and at the end of a residual this divided by the root of the
+/* As in GPT-2, the deviation is 0.02. At the end of a residual it is divided by the root of the
  * number of residuals. */
 static void weights_of_sequences_are_small(void **state)
 {

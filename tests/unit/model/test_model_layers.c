@@ -1,5 +1,4 @@
-/* A pass layer by layer gives the result of a whole pass, and reports which layers compute
- * something. */
+/* A pass layer by layer equals a whole pass. It reports which layers compute something. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +13,8 @@
 #define OUTPUTS 10
 
 struct seen {
-    int layer[16];       /* layers in the order of their computation */
-    int count;           /* number of these layers */
+    int layer[16]; /* layers in the order of their computation */
+    int count;
     float last[OUTPUTS]; /* output of the last layer */
 };
 

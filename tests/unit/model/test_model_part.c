@@ -1,5 +1,6 @@
-/* Less memory for equal gradients: a step in parts, logits of some samples at a time, recomputed
- * activations in residuals. Also dropout, whose mask must be equal in the backward pass. */
+/* Equal gradients with less memory: a step in parts, logits of some samples at a time, and
+ * activations in residuals computed again. Also dropout, whose mask must be equal in the backward
+ * pass. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +24,8 @@
 static const struct shape text = {1, 1, 1, 6}, image = {2, 6, 6, 0};
 static float others[ROOM];
 
-/* Learns the batch with the layers of `build` used in another way. The gradients go to `others`. */
+/* Trains on the batch with the model of `build`, made for another use. The gradients go to
+ * `others`. */
 static struct score learn_otherwise(const struct model_use *use)
 {
     struct model *other = NULL;
@@ -82,7 +84,7 @@ static void recomputed_insides_take_less_memory(void **state)
     build("dense 3", image, CLASSES); /* the teardown frees this model */
 }
 
-/* Logits of each sample separately, and of two at a time with an odd number of samples. */
+/* Logits of each sample separately, and of two samples at a time where the number is odd. */
 static void logits_of_some_samples_at_a_time_give_the_same_gradients(void **state)
 {
     (void)state;
@@ -102,7 +104,7 @@ static void logits_of_some_samples_at_a_time_give_the_same_gradients(void **stat
     }
 }
 
-/* A batch of 4 is learned in parts of 3 and 1. */
+/* A batch of 4 is trained in parts of 3 and 1. */
 static void the_gradients_of_parts_add_up_to_those_of_the_step(void **state)
 {
     (void)state;
@@ -184,7 +186,7 @@ static void smoothed_labels_have_the_right_gradient(void **state)
     check_by_differences(0.3f);
 }
 
-/* Nothing is dropped in an evaluation, or as long as no mask was drawn. */
+/* Nothing is dropped in an evaluation, or before a mask was drawn. */
 static void judging_drops_nothing(void **state)
 {
     (void)state;
@@ -197,8 +199,8 @@ static void judging_drops_nothing(void **state)
     assert_memory_equal(&with, &without, sizeof with);
 }
 
-/* Label smoothing does not change an evaluation, so that evaluations with different settings can be
- * compared. */
+/* Label smoothing does not change an evaluation, so evaluations with different settings are
+ * comparable. */
 static void judging_goes_by_the_label_alone(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* NumPy files are read as they were written, or refused with the reason. */
+/* NumPy files are read as they were written, or rejected with the reason. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static const float NUMBERS[] = {1, -2.5f, 3e30f, 0, 5, 6};
 #define HEADER(descr, order, shape)                                                                \
     "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape ", }"
 
-/* Returns the message of a refused file; "" if it opened. */
+/* Returns the message of a rejected file, or "" if it opened. */
 static const char *refusal(const char *name, struct npy_file *file)
 {
     static struct problem problem;
@@ -112,11 +112,11 @@ static void doubles_are_read_as_floats(void **state)
     assert_string_equal(refusal("a.npy", &file), "");
     assert_int_equal(npy_file_skip(&file, 1, &problem), OK);
     assert_int_equal(npy_file_read(&file, read, 1, &problem), OK);
-    assert_true(isinf(read[0]) && read[1] == 7); /* infinity is refused later */
+    assert_true(isinf(read[0]) && read[1] == 7); /* infinity is rejected later */
     npy_file_close(&file);
 }
 
-/* Two samples of 8 x 9 with 3 channels. Each number shows its index. */
+/* Two samples of 8 x 9 with 3 channels. Each number is its index. */
 static void images_with_their_channels_last_are_read_with_them_first(void **state)
 {
     (void)state;
@@ -143,7 +143,7 @@ static void channels_are_found_where_they_can_be_nothing_else(void **state)
     static const struct {
         const char *shape;
         enum npy_channels asked;
-        int last; /* 1: read with channels last; 0: first; -1: refused as ambiguous */
+        int last; /* 1 = read with channels last; 0 = first; -1 = rejected as ambiguous */
     } cases[] = {
         {"(1, 28, 28, 1)", NPY_CHANNELS_AUTO, 1},  {"(1, 32, 40, 3)", NPY_CHANNELS_AUTO, 1},
         {"(1, 32, 32, 4)", NPY_CHANNELS_AUTO, 1},  {"(1, 16, 8, 4)", NPY_CHANNELS_AUTO, -1},
@@ -201,7 +201,6 @@ static void rejects_a_file_that_is_no_array(void **state)
     must_refuse("", ": is not a file");
 }
 
-/* Every truncated length is refused. */
 static void every_truncation_is_refused(void **state)
 {
     (void)state;
@@ -237,7 +236,7 @@ static void other_orders_are_refused(void **state)
     refuse_header(1, HEADER("'>i8'", "False", "(3,)"), ": is big endian; ");
     struct npy_file file;
     write_npy_header("a.npy", 1, HEADER("'<f4'", "True", "(6,)"), NUMBERS, sizeof NUMBERS);
-    /* With one dimension Fortran order does not matter. */
+    /* With one dimension, Fortran order does not matter. */
     assert_string_equal(refusal("a.npy", &file), "");
     npy_file_close(&file);
 }

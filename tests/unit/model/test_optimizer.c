@@ -1,5 +1,5 @@
-/* A network learns with Adam. The schedule of the learning rate, as a learner follows it, counts
- * the samples of the whole swarm. */
+/* A network trains with Adam. A learner's schedule of the learning rate counts the samples of the
+ * whole swarm. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -97,7 +97,7 @@ static void a_net_learns_with_adam(void **state)
     trained_free(&digits);
 }
 
-/* So the bias corrections count the learner's own steps. */
+/* The bias corrections count the learner's own steps. */
 static void the_first_step_of_a_learner_with_adam_is_as_far_as_its_rate(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void the_first_step_of_a_learner_with_adam_is_as_far_as_its_rate(void **s
     trained_free(&one);
 }
 
-/* A rate that is 0 from sample 1000 on. Used to see whether weights still move. */
+/* A rate that is 0 from sample 1000 on, to see which count of samples a learner uses. */
 static const struct optimizer SHORT = {
     .sgd = {.rate = 0.01f}, .schedule = STEP, .period_samples = 1000, .decay = 0};
 
@@ -144,7 +144,7 @@ static void alone_the_schedule_counts_own_samples(void **state)
     struct publish_terms terms = ALL;
     while (learner_samples(one.learner) < 1000) {
         assert_true(still_learns(&one));
-        /* An old count, which must not matter. */
+        /* an old count, which must not matter */
         terms.swarm_samples = learner_samples(one.learner) - 16;
         (void)learner_publish(one.learner, &terms);
         assert_int_equal(learner_swarm_samples(one.learner), learner_samples(one.learner));
@@ -197,12 +197,12 @@ static void an_old_count_does_not_lead_back(void **state)
     trained_free(&one);
 }
 
-/* A rate that has fallen to half after 3,000 samples of each node. */
+/* A rate that has halved after 3,000 samples of each node. */
 static const struct optimizer FALLING = {
     .sgd = {.rate = 0.01f}, .schedule = INVERSE_ROOT, .period_samples = 1000, .decay = 0};
 
-/* Returns the length of the next step after 12,000 samples of the swarm. learners: number that a
- * publication states before the step; 0 = no publication. */
+/* Returns the length of the next step after 12,000 samples of the swarm. learners: number of
+ * learners that a publication states before the step; 0 = no publication. */
 static double step_of(double learners)
 {
     static float before[ROOM], after[ROOM];
@@ -227,7 +227,7 @@ static void a_publication_tells_how_many_nodes_share_the_samples(void **state)
 {
     (void)state;
     const double alone = step_of(1), four = step_of(4);
-    assert_true(fabs(step_of(0) / alone - 1) < 1e-3); /* a new learner is alone */
+    assert_true(fabs(step_of(0) / alone - 1) < 1e-3); /* a new learner assumes that it is alone */
     assert_true(fabs(four / alone - sqrt(13.0 / 4)) < 1e-3);
 }
 

@@ -1,4 +1,4 @@
-/* LAMB and Muon on every backend, compared in double with the formulas of their papers; and which
+/* LAMB and Muon on every backend, compared in double with the formulas of their papers, and which
  * rule moves which tensors of a model. */
 #include <math.h>
 #include <setjmp.h>
@@ -64,7 +64,7 @@ static void lamb_agrees_with_the_reference(void **state)
         case_begin(state);
         draw(counts[k]);
         for (size_t i = 0; i < counts[k] && k == 4; i++)
-            w[i] = 0; /* weights without length: the trust ratio is 1 */
+            w[i] = 0; /* zero weights, for which the trust ratio is 1 */
         const float after = w[counts[k]] = 7;
         lamb_reference(&adam, counts[k], k % 2);
         backend->optimize->lamb(backend, &adam, NULL, counts[k], k % 2, w, x, m, v);
@@ -135,7 +135,7 @@ static void muon_agrees_with_the_reference(void **state)
     }
 }
 
-/* Without a gradient there is no direction, so the weights do not move. */
+/* Without a gradient there is no direction, so weights do not move. */
 static void muon_stays_where_there_is_no_gradient(void **state)
 {
     const struct sgd sgd = {.rate = 0.1f, .momentum = 0.9f};

@@ -1,5 +1,5 @@
-/* Overlap: how often others publish the entries of our publication, how much more novel ones count,
- * and how much others have published for us. */
+/* Overlap: how often other nodes publish the entries of our publication, how much more novel
+ * entries count, and how much of it other nodes have published for us. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static void nothing_counts_for_more_before_answers_are_known(void **state)
     assert_near(overlap_novelty(&overlap, 0.25, 1), 4);
 }
 
-/* The overlap of a publication with one entry says nothing about the next one, which has many. */
+/* The overlap of a publication with one entry says nothing about one with many entries. */
 static void forgets_the_overlap_of_a_far_smaller_publication(void **state)
 {
     (void)state;
@@ -96,13 +96,13 @@ static void each_entry_that_others_publish_as_well_is_counted(void **state)
     overlap_on_published(&overlap, &own, 0.25, P);
     assert_near(overlap.others, 6.0 / 4);
     assert_near(overlap_novelty(&overlap, 0.25, 1), 4 / (1 + OVERLAP_OTHERS * 1.5));
-    /* There is no match this time. `others` is a moving average. */
+    /* The last publication had no match. `others` is a moving average. */
     overlap_on_published(&overlap, &own, 0.25, P);
     assert_near(overlap.others, 0.8 * 6 / 4);
 }
 
-/* Of entries 5 and 11, each matched once, one moves in the same direction. On average there is no
- * agreement. */
+/* Entries 5 and 11 are matched once each, and one of the two moves in the same direction. The mean
+ * agreement is zero. */
 static void disagreeing_updates_lower_the_novelty_weight(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void disagreeing_updates_lower_the_novelty_weight(void **state)
     overlap_on_published(&overlap, &own, 0.25, P);
     assert_near(overlap_novelty(&overlap, 0.25, 1), 1);
     overlap_on_applied(&overlap, &own, &other);
-    /* Of 2 matches now and 0.8 · 2 before, 0.8 disagreed. */
+    /* of 2 matches now and 0.8 · 2 before, 0.8 disagreed */
     overlap_on_published(&overlap, &own, 0.25, P);
     const double alike = 1 - 2 * 0.8 / 3.6;
     assert_near(overlap_novelty(&overlap, 0.25, 1), 1 + (in_full - 1) * alike);
@@ -138,8 +138,8 @@ static void common_entries_keep_their_usual_weight(void **state)
     assert_near(overlap_novelty(&overlap, 0.25, 1), 1);
 }
 
-/* Before others have reacted, a node publishes similar entries again. Four quick publications count
- * as one. */
+/* Before other nodes have reacted, a node publishes similar entries again. Four quick publications
+ * count as one. */
 static void publications_before_an_answer_count_as_one(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void the_novelty_weight_of_an_update_decides_the_release(void **state)
     assert_near(overlap_spoken_for(&overlap, &more), 1);
 }
 
-/* In a replica: of two withheld entries, another node publishes one. */
+/* Two entries of a replica are withheld. Another node publishes one of them. */
 static void a_replica_lets_go_of_what_was_said_for_it(void **state)
 {
     (void)state;

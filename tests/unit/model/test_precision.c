@@ -1,5 +1,5 @@
-/* A sequence model learns as well in bfloat16 as in float32: gpt-mini, with activations and their
- * gradients in 16 bits on a device, compared with the same steps on the CPU. */
+/* A sequence model trains equally well in bfloat16 and in float32. gpt-mini with activations and
+ * their gradients in 16 bits on a device is compared with the same steps on the CPU. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ enum { TOKENS = 256, LENGTH = 32, SAMPLES = 1, STEPS = 50, LAST = 10 };
 static const char *const words[] = {"the ", "node ",    "sends ", "what ",
                                     "it ",  "learned ", "to ",    "all "};
 
-/* Draws sentences of eight words. The label of each token is the next token. */
+/* Draws sentences of eight words. Each token's label is the next token. */
 static void draw_text(struct rng *rng, int32_t *tokens, int32_t *labels)
 {
     for (int sample = 0; sample < SAMPLES; sample++) {
@@ -47,9 +47,9 @@ struct training {
     struct backend *cpu;
     struct model *model;
     size_t count;
-    float *w, *g, *x;    /* weights, gradients and tokens on the device */
-    int32_t *y;          /* labels on the device */
-    struct score *score; /* score on the device */
+    float *w, *g, *x; /* weights, gradients and tokens on the device */
+    int32_t *y;       /* labels on the device */
+    struct score *score;
     float *host_w, *host_g, *m, *v;
 };
 
@@ -111,7 +111,7 @@ static double train_once(struct training *t, struct rng *rng, uint64_t number)
     return score.loss / score.labels;
 }
 
-/* Trains and returns the mean loss of the last steps. */
+/* Trains and returns the mean loss of the last steps. *first: loss of the first step. */
 static double train(struct backend *device, double *first)
 {
     struct training t = {.device = device, .cpu = backend_cpu(1)};

@@ -1,6 +1,6 @@
-/* The choice of algorithms for matrix products on a GPU. The stand-in for cuBLASLt lists some
- * algorithms, invents their times and counts the launches of each. On a real GPU there is nothing
- * to count. test_dense.c checks the products themselves. */
+/* The choice of algorithms for matrix products on a GPU. The stand-in for cuBLASLt lists
+ * algorithms, invents their times and counts their launches. A real GPU counts nothing.
+ * test_dense.c checks results. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -136,7 +136,7 @@ static void timing_a_sum_leaves_what_it_is_added_to(void **state)
     assert_int_equal(launches(STAND_IN_AS_FAST), TIMED + 1);
 }
 
-/* cuBLASLt's first algorithm is used. It stays the choice although there is enough memory later. */
+/* The backend uses cuBLASLt's first algorithm, also when there is enough memory later. */
 static void without_memory_to_time_a_sum_the_first_algorithm_is_taken(void **state)
 {
     enum { ROWS = 16, COLUMNS = 40, DEPTH = 32 };

@@ -1,4 +1,5 @@
-/* Random-walk learners exchange like other learners. Their account and digest show errors. */
+/* Random-walk learners exchange updates like other learners. Their account and their digest show
+ * errors. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,7 @@
 
 static struct backend *backend;
 static struct arena arena;
-/* A copy of the backend with one operation of the exchange replaced. */
+/* A copy of the backend with one broken operation of the exchange. */
 static struct backend broken;
 static struct exchange_operations broken_exchange;
 static float weights[P], others[P];
@@ -89,8 +90,8 @@ static void a_step_moves_some_weights_by_very_different_amounts(void **state)
         }
     }
     /* Expected: twelve entries, less those that move twice (one step in ten) or by less than the
-     * weight's last bit. 12·0.001^(1/5) = 3.0 move little, and 12·(1 - 0.5^(1/5)) = 1.55 move much.
-     */
+     * weight's last bit. 12 · 0.001^(1/5) = 3.0 entries move little, 12 · (1 - 0.5^(1/5)) = 1.55
+     * move much. */
     assert_in_range(moved, STEPS * 11.3, STEPS * 12);
     assert_in_range(little, STEPS * 2.4, STEPS * 3.2);
     assert_in_range(much, STEPS * 1.45, STEPS * 1.65);
@@ -106,7 +107,7 @@ static uint64_t digest_from_units(const struct random_walk *random_walk)
     return digest;
 }
 
-/* One learner steps and publishes, and the others apply the update. Shares, budgets and other terms
+/* One learner steps and publishes, and all others apply the update. Shares, budgets and other terms
  * are random. */
 static uint32_t play(struct random_walk *const *nodes, struct rng *rng)
 {
@@ -170,8 +171,8 @@ static void published_and_residual_are_what_was_produced(void **state)
         random_walk_free(nodes[i]);
 }
 
-/* Catches up and returns at random: blocks of another learner, with or without keeping weights, and
- * own updates of an earlier incarnation, mixed with play(). */
+/* Lets a learner catch up or return at random: takes blocks of another learner, with or without
+ * keeping weights, and applies its own updates of an earlier incarnation. */
 static void come_back(struct random_walk *const *nodes, struct rng *rng)
 {
     struct random_walk *to = nodes[rng_below(rng, NODES)], *from = nodes[rng_below(rng, NODES)];
@@ -210,7 +211,7 @@ static void the_account_holds_through_catching_up_and_coming_back(void **state)
         random_walk_free(nodes[i]);
 }
 
-/* Defects of the backend that the account must show. */
+/* Defects of the backend that a learner's account must show. */
 
 static void apply_own_without_charging(struct backend *on, const struct update *update, float beta,
                                        struct weights w, int32_t *base)
@@ -355,7 +356,7 @@ static void without_an_account_it_walks_the_same_way(void **state)
     random_walk_free(without);
 }
 
-/* The account of a real learner, kept from outside as learner.h describes. */
+/* A real learner's account, kept from outside as learner.h describes. */
 
 struct observed {
     struct model *model;

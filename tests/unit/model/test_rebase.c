@@ -1,6 +1,5 @@
-/* The backend's operations with which a node returns: applying its own earlier publications, taking
- * over a base, and following weights that a program trains in 16 bits. Compared with naive
- * references. */
+/* The backend's operations for returning nodes: applying own earlier publications, taking over a
+ * base, and following weights that a program trains in 16 bits. Compared with naive references. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,8 +95,7 @@ static void rebase_keeps_the_residual_and_what_has_none_has_none(void **state)
     }
 }
 
-/* Tensors in 16 bits and their full weights: values of all sizes, and NaN.
- */
+/* Tensors in 16 bits and their full weights, with values of all sizes, and NaN. */
 static void halves_are_rounded_and_followed(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Operations of sequence models in a recorded graph (backend.h). Whether called, recorded or
- * repeated, they give equal bits, also when a larger operation has used their scratch buffers
- * meanwhile. On the CPU nothing is recorded, and results must also be equal. */
+/* Operations of sequence models in a recorded graph (backend.h). They give equal bits when called,
+ * recorded or repeated, also after a larger operation has used their scratch buffers. The CPU
+ * records nothing, and its results must also be equal. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "support/model/each_device.h"
 
-#define COUNT 65536 /* numbers of each array */
+#define COUNT 65536 /* numbers in each array */
 #define ROWS  6
 #define LARGE 256 /* factor on the size, so that scratch buffers are reallocated */
 

@@ -1,5 +1,5 @@
-/* Regression on every device: floats are learned unchanged and numbers are predicted. A learner
- * finds a linear function, and the evaluation reports its error. */
+/* Regression on every device: a learner trains on unchanged floats, predicts numbers and finds a
+ * linear function. The evaluation reports its error. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,7 @@ static double variance_of(size_t from, size_t to)
     return sum / OUTPUTS;
 }
 
-/* Weights of 0 predict 0, so the expected error is the mean of the squares. */
+/* Zero weights predict 0, so the expected error is the mean of the squares. */
 static void the_error_is_the_mean_of_the_squares(void **state)
 {
     (void)state;

@@ -56,7 +56,7 @@ static void look(const struct replica *replica, float *weights, int32_t *units)
     replica_read_units(replica, units);
 }
 
-/* Plays training: moves every weight a little, some of them more. */
+/* Stands for training: moves every weight a little, and some weights more. */
 static void learn_something(struct replica *replica, struct rng *rng)
 {
     look(replica, w, base);
@@ -118,7 +118,7 @@ static void withheld_entries_are_published_later(void **state)
     for (int c = 0; c < P; c++) {
         const double left = (double)learned[c] - (double)QUANTUM * base[c];
         const double stays = (double)w[c] - (double)QUANTUM * base[c];
-        /* Rounding error of bfloat16. */
+        /* rounding error of bfloat16 */
         assert_true(fabs(stays - 0.25 * left) < 0x1p-8 * 0.75 * fabs(left) + 1e-7);
     }
     replica_save(&replica, &copy);
@@ -147,7 +147,6 @@ static void withheld_entries_are_dropped_once_nothing_is_withheld(void **state)
     learn_something(&replica, &rng);
     assert_in_range(replica_publish(&replica, &some)->count, 1, P / 2);
     look(&replica, kept, kept_base);
-    /* Tau is larger than all residuals. */
     assert_int_equal(replica_publish(&replica, &last)->count, 0);
     replica_release(&replica);
     look(&replica, w, base);
@@ -159,8 +158,8 @@ static void withheld_entries_are_dropped_once_nothing_is_withheld(void **state)
 /* [origin] publications in their order */
 static struct update said[ORIGINS][PUBLICATIONS];
 
-/* Applies the publications in every order that keeps each origin's own. next: number applied of
- * each. Returns the number of orders. */
+/* Applies the publications in every order that keeps the order within each origin. next: number
+ * applied of each origin. Returns the number of orders. */
 static int apply_in_every_order(struct replica *as, int *order, int length, int *next)
 {
     if (length == ORIGINS * PUBLICATIONS) {
@@ -197,7 +196,7 @@ static void in_whatever_order_rumors_are_applied_the_base_is_the_same(void **sta
             assert_true(said[i][t].count > P / 2);
         }
     }
-    /* After publishing, each applies the others, the last one first. */
+    /* After publishing, each replica applies the others' publications, the last origin first. */
     for (int i = 0; i < ORIGINS; i++)
         for (int j = ORIGINS - 1; j >= 0; j--)
             for (int t = 0; t < PUBLICATIONS && j != i; t++)
@@ -228,9 +227,9 @@ static void learners_that_publish_and_apply_by_turns_stay_equal(void **state)
     replica_free(&other);
 }
 
-/* Publishes with a replica that has applied another's update. published[c]: tau · level; drift[c]:
- * how far the weight moves beyond the base. Returns the update. State before and after: w_before,
- * base_before, w, base. */
+/* Publishes with a replica that has applied another replica's update. published[c]: tau · level.
+ * drift[c]: how far the weight moves beyond the base. Returns the update. w_before and base_before
+ * receive the earlier state, w and base the later one. */
 static struct update publish_after_applying(struct replica *replica,
                                             const struct publish_terms *terms, double *drift,
                                             double *published)
@@ -311,8 +310,8 @@ static void no_more_is_published_than_allowed(void **state)
     }
 }
 
-/* Rounding leaves residuals far below a quantum. If each were published as one quantum, noise would
- * grow. */
+/* Rounding leaves residuals far below a quantum. Publishing each as one quantum would amplify
+ * noise. */
 static void movements_below_the_unit_are_not_published(void **state)
 {
     (void)state;
@@ -427,7 +426,7 @@ static void a_fixed_threshold_is_published_down_to_whatever_that_takes(void **st
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-/* All weights grow equally, so all residuals get just below tau. Publications must still have
+/* All weights grow equally, so all residuals reach tau at once. Publications must still have
  * similar sizes. */
 static void must_publish_evenly(uint32_t density_max, uint32_t budget_bytes)
 {
@@ -456,7 +455,8 @@ static void residuals_below_tau_are_published_within_the_budget(void **state)
     must_publish_evenly(P / 7, 1 << 20); /* more entries are near tau than can be listed */
 }
 
-/* Returns the entries of a publication after a publication whose rumors took half of the budget. */
+/* Returns the entries of the second of two publications. The rumors of the first one took half of
+ * the budget. */
 static uint32_t count_where_half_is_taken(uint32_t bytes_max)
 {
     struct replica replica = replica_new(P);

@@ -105,7 +105,7 @@ static void takes_no_memory_after_the_start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        /* Runs first, because buffers never shrink. */
+        /* must run first, because buffers never shrink */
         cmocka_unit_test(takes_no_memory_after_the_start),
         cmocka_unit_test(learns_the_same_with_reserved_memory),
     };

@@ -1,5 +1,5 @@
-/* The layers of residual networks learn: gradients compared with finite differences, and the
- * running statistics of batch norms. All through model.h. */
+/* Training of residual networks' layers through model.h: gradients compared with finite
+ * differences, and the running statistics of batch norms. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,6 @@ GRADIENTS(a_shortcut_with_batchnorm_has_the_right_gradient,
           "conv 3 1x1 stride 2 plain, batchnorm), tanh, avgpool, dense 3",
           {1, 4, 4, 0})
 
-/* Returns the offset of the tensor `name` in the flat vector. */
 static size_t offset_of(const char *name)
 {
     for (int i = 0; i < model_tensors(model); i++) {
@@ -61,8 +60,8 @@ static void statistics_come_last_and_are_not_trained(void **state)
     assert_int_equal(model_decayed(model), 2 * 4 + 4 * 3);
 }
 
-/* The gradient of a running statistic is its distance from the measured one. So a step with rate 1
- * sets it to that. */
+/* The gradient of a running statistic is its distance from the measured value. So a step with rate
+ * 1 sets the statistic to that value. */
 static void statistics_follow_what_is_measured(void **state)
 {
     (void)state;
@@ -77,7 +76,7 @@ static void statistics_follow_what_is_measured(void **state)
     assert_true(fabsf(drawn[variance] - gradients[variance] - 20 / 3.0f) <= 1e-4f);
 }
 
-/* In an evaluation a sample uses the running statistics, whatever else is in its batch. */
+/* An evaluation uses the running statistics, so other samples of the batch do not matter. */
 static void judging_does_not_depend_on_the_batch(void **state)
 {
     (void)state;
@@ -95,7 +94,7 @@ static void judging_does_not_depend_on_the_batch(void **state)
     assert_true(fabsf(model_forward(model, drawn, batch_x, 1)[0] - alone[0]) > 1e-4f);
 }
 
-/* Weights before a norm are initialized by He's rule, because a relu follows. */
+/* Weights before a norm are initialized by He's rule, because a relu follows the norm. */
 static void weights_before_a_norm_begin_as_before_a_relu(void **state)
 {
     (void)state;

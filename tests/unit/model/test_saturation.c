@@ -1,5 +1,4 @@
-/* Saturation: weights beyond the largest value that can be published, and sums at the ends of their
- * range. */
+/* Weights beyond the largest value that can be published, and sums at the ends of their range. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +16,7 @@
 
 #define P    300
 #define SOME 40  /* updates in a random order */
-#define ENDS 200 /* publications after which nothing may be left */
+#define ENDS 200 /* publications after which no entry may be left to publish */
 
 static struct arena arena;
 static float init[P], w[P], shared[P];
@@ -63,7 +62,7 @@ static void set(struct replica *replica, uint32_t c, float weight)
     replica_write_weights(replica, w);
 }
 
-/* Publishes until nothing is left. Returns the number of publications. */
+/* Publishes until a publication is empty. Returns the number of publications. */
 static uint32_t publish_all(struct replica *replica, const struct publish_terms *terms)
 {
     for (uint32_t i = 0; i < ENDS; i++)
@@ -73,7 +72,7 @@ static uint32_t publish_all(struct replica *replica, const struct publish_terms 
     return ENDS;
 }
 
-/* 300 is beyond the range of a base that is not companded. */
+/* Publishes 300, which is beyond the range of a base that is not companded. */
 static void publish_beyond(const struct publish_terms *terms)
 {
     struct replica replica = replica_new(false);
@@ -113,7 +112,7 @@ static void no_entry_is_saturated_where_weights_are_usual(void **state)
     replica_free(&replica);
 }
 
-/* For example a running mean, a variance, or the bias of a regression. */
+/* Such weights are a running mean, a variance, or the bias of a regression. */
 static void a_companded_base_takes_any_weight_to_its_unit(void **state)
 {
     (void)state;
@@ -135,7 +134,7 @@ static void a_companded_base_takes_any_weight_to_its_unit(void **state)
     replica_free(&replica);
 }
 
-/* Draws an update with valid levels up to the largest, near the ends of the range. */
+/* Draws an update with valid levels up to the maximum, near the ends of the range. */
 static struct update draw_update(struct rng *rng)
 {
     struct update update = {.tau = 1, .amount = 1u << rng_below(rng, 25)};
@@ -160,7 +159,7 @@ static void shuffle(uint32_t order[static SOME], struct rng *rng)
     }
 }
 
-/* Sums also wrap beyond the ends, and all nodes get the same one. */
+/* Sums beyond the ends wrap, equally at all nodes. */
 static void sums_at_the_ends_are_the_same_in_any_order(void **state)
 {
     (void)state;
@@ -193,7 +192,7 @@ static void sums_at_the_ends_are_the_same_in_any_order(void **state)
     }
 }
 
-/* All nodes publish the same large weight at once, and receive the updates of others only
+/* All nodes publish an equal large weight at once. They receive each other's updates only
  * afterwards. */
 static void nodes_that_have_not_heard_of_each_other_do_not_wrap_together(void **state)
 {

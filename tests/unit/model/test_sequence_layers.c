@@ -1,5 +1,5 @@
-/* The layers of sequences, residuals and repetition: gradients compared with finite differences,
- * that no position sees later ones, and that shared weights are shared. */
+/* Layers of sequences, residuals and repetition: gradients compared with finite differences. No
+ * position sees later ones, and shared weights are shared. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +64,7 @@ static void images_have_residuals_too(void **state)
                     (struct shape){2, 6, 6, 0});
 }
 
-/* Replaces the token at a position by another one. batch_labels are unchanged. */
+/* Replaces the token at a position by another one. Leaves batch_labels unchanged. */
 static void change_token(int position)
 {
     int32_t token;
@@ -88,7 +88,6 @@ static void no_position_sees_what_follows_it(void **state)
         assert_true(memcmp(before + i * CLASSES, after + i * CLASSES, CLASSES * sizeof *before));
 }
 
-/* Sequences of a batch do not affect each other. */
 static void sequences_of_a_batch_do_not_meet(void **state)
 {
     (void)state;

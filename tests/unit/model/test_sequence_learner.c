@@ -1,4 +1,4 @@
-/* A learner on sequences: the windows for training and test, their loss, clipped gradients, weight
+/* A learner on sequences: windows for training and test, their loss, clipped gradients, weight
  * decay of matrices only, and steps in parts. */
 #include <math.h>
 #include <setjmp.h>
@@ -57,7 +57,7 @@ static void stop(struct learner *learner)
     arena_release(&arena);
 }
 
-/* Returns the mean loss of all positions, from the logits of a pass over each window. */
+/* Returns the mean loss of all positions, from a pass over each window. */
 static double loss_by_hand(const struct learner *learner)
 {
     float host[P_MAX], logits[LENGTH * 7];
@@ -133,7 +133,7 @@ static void gradients_longer_than_clip_are_made_so_long(void **state)
     assert_true(fabs(moved_by_a_step(100) - free_step) < 1e-6);
 }
 
-/* Clips the gradients to almost nothing, so that only weight decay is left. */
+/* Clips the gradients to almost nothing, so that weights change only by decay. */
 static void check_decay(const struct optimizer *optimizer)
 {
     float before[P_MAX], after[P_MAX];
@@ -158,7 +158,7 @@ static void matrices_alone_decay(void **state)
                                     .clip = 1e-15f});
 }
 
-/* Sets the weights after three steps of `parts` parts each. */
+/* Sets `weights` to the weights after three steps of `parts` parts each. */
 static void weights_of_parts(const char *line, uint32_t parts, float weights[static P_MAX])
 {
     const struct learner_options options = {.optimizer = {.sgd = {.rate = 0.5f, .momentum = 0.5f}},

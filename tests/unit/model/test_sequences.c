@@ -14,7 +14,7 @@
 #include "data/sequences.h"
 #include "support/model/data_folder.h"
 
-#define COUNT   100003 /* tokens; more than one block, and not a multiple of any size used */
+#define COUNT   100003 /* tokens; more than one block, and no multiple of any size used */
 #define CONTEXT 16
 
 static uint8_t text[COUNT];
@@ -163,8 +163,7 @@ static void the_shards_are_stretches_that_cover_everything(void **state)
     }
 }
 
-/* Training windows begin at any position below the context. Each has a label after its last token.
- */
+/* Training windows begin at any position below the context, and have a label behind them. */
 static void as_many_windows_as_fit_at_every_beginning(void **state)
 {
     (void)state;

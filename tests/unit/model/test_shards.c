@@ -1,4 +1,4 @@
-/* Shards: no sample is lost or repeated, and each node gets its part, of all classes or of few. */
+/* Shards: no sample is lost or repeated. Each node gets its part, of all classes or of few. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -126,7 +126,7 @@ static void without_skew_weights_are_honoured_to_one_sample(void **state)
 {
     (void)state;
     static const double weights[] = {1, 2, 3.5, 0, 0.5};
-    /* Rounded from 142.9, 285.7, 500, 0, 71.4. */
+    /* rounded from 142.9, 285.7, 500, 0, 71.4 */
     static const uint32_t sizes[] = {142, 286, 500, 0, 72};
     const struct dataset whole = whole_of(1000);
     struct shards shards = cut(&whole, 5, weights, 0, 1);
@@ -141,7 +141,7 @@ static void every_shard_has_a_sample(void **state)
     static const double little[] = {1e-9, 5, 0, 1e-9, 4};
     const struct dataset ten = whole_of(10);
     struct shards shards = cut(&ten, 5, little, 0, 1);
-    /* From 0, 5, 0, 0, 5: each node needs a sample, and the first 5 gives first. */
+    /* From 0, 5, 0, 0, 5: each node needs a sample, and the first 5 gives one first. */
     static const uint32_t sizes[] = {1, 4, 0, 1, 4};
     for (int node = 0; node < 5; node++)
         assert_int_equal(shards.sizes[node], sizes[node]);
@@ -279,8 +279,6 @@ static void more_nodes_than_samples_are_refused(void **state)
     shards_free(&shards);
 }
 
-/* Sequences. */
-
 #define TOKENS 5003
 
 static uint16_t tokens[TOKENS];
@@ -338,7 +336,7 @@ static void stretches_follow_each_other_by_weight(void **state)
 {
     (void)state;
     static const double weights[] = {1, 2, 0, 3.5, 0.5, 0};
-    /* 5003 · weight / 7, rounded so that the sum is 5003. */
+    /* 5003 · weight / 7, rounded so that the sum is 5003 */
     static const size_t counts[] = {714, 1430, 0, 2501, 358, 0};
     const struct dataset whole = sequences_of(16);
     struct shards shards = cut(&whole, 6, weights, 0, 1);

@@ -1,5 +1,5 @@
-/* Snapshots in parts of learners that continue: the state restored from the records is the
- * learner's state when the last part was taken. */
+/* Snapshots in parts of learners that continue. The state restored from the records is the
+ * learner's state when the last part was copied. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +61,7 @@ static void save(void *learner, struct learner_state *part)
     replica_save(learner, part);
 }
 
-/* Replays the queue into the other replica at once. Returns the number of records. */
+/* Replays the queue into the replica `to`. Returns the number of records. */
 static uint32_t replay(struct replica *to)
 {
     uint32_t records = 0;
@@ -75,7 +75,7 @@ static uint32_t replay(struct replica *to)
     return records;
 }
 
-/* Plays training: moves every weight a little, some of them more. */
+/* Stands for training: moves every weight a little, and some weights more. */
 static void learn_something(struct replica *replica, struct rng *rng)
 {
     replica_read_weights(replica, w);
@@ -86,7 +86,7 @@ static void learn_something(struct replica *replica, struct rng *rng)
     replica_write_weights(replica, w);
 }
 
-/* Publishes an update and notes it in the queue, as the executor does. */
+/* Publishes an update and records it in the queue, as the executor does. */
 static void publish(struct replica *replica, const struct publish_terms *terms)
 {
     const struct update *update = replica_publish(replica, terms);
@@ -120,7 +120,8 @@ static void must_be_at_the_same_base(const struct replica *one, const struct rep
     assert_true(replica_digest(one) == replica_digest(other));
 }
 
-/* Takes all parts, with some changes between two of them. If it trains, it also steps. */
+/* Copies all parts, with some changes between two of them. trains: also trains the replica between
+ * them. */
 static void take_to_the_end(struct replica *replica, struct replica *other,
                             struct replica *restored, struct rng *rng, bool trains)
 {
@@ -188,7 +189,7 @@ static void random_walk_take(void *learner, struct learner_state *part)
     random_walk_save(learner, part);
 }
 
-/* No part of the residual is lost or counted twice: produced = published + residual. */
+/* The residual is neither lost nor counted twice: produced = published + residual. */
 static void a_replayed_random_walk_counts_every_update(void **state)
 {
     (void)state;
@@ -231,7 +232,7 @@ static void without_room_for_an_update_a_snapshot_is_broken_off_and_the_next_is_
         snapshot_note_update(&queue, SNAPSHOT_APPLIED, &tiny, 0.5f);
     assert_true(queue.is_broken);
     assert_non_null(snapshot_next(&queue));
-    snapshot_done(&queue); /* removes the part; the later records are not played */
+    snapshot_done(&queue); /* removes the part; the later records are not replayed */
     assert_true(snapshot_has_room(&queue));
     do_something(&one, &other, &rng);
     assert_int_equal(snapshot_take(&queue, first, save, &one), 0);

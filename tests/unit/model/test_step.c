@@ -1,5 +1,5 @@
-/* A sequence computed position by position, with a cache of the earlier ones, gives the logits of
- * one pass over all of it, on every backend. */
+/* A sequence computed position by position, with a cache of earlier positions, gives the logits of
+ * one pass over all positions, on every backend. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ static void end(void)
     arena_release(&arena);
 }
 
-/* Checks that the step's logits are those of the whole pass. */
+/* Checks that the step's logits equal those of the whole pass. */
 static void step(int from, int count)
 {
     float own[LENGTH * TOKENS];
@@ -106,7 +106,7 @@ static void several_positions_at_a_time_do_too(void **state)
     }
 }
 
-/* The cache must contain the earlier tokens: other ones change the logits. */
+/* The cache must contain the earlier tokens: different ones change the logits. */
 static void loss_depends_on_earlier_tokens(void **state)
 {
     (void)state;

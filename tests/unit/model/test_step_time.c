@@ -1,5 +1,5 @@
-/* The time of steps on each device: a GPU reports how long each of its steps took; the CPU leaves
- * that to the caller. */
+/* The time of steps on each device. A GPU reports how long each step took, the CPU leaves that to
+ * the caller. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ static int learner_ends(void **state)
     return device_closes(state);
 }
 
-/* Makes a step of each size from `first` to before `end`, and waits for them. */
+/* Makes a step of each size from `first` to `end` - 1, and waits for them. */
 static void make_steps(uint32_t first, uint32_t end)
 {
     for (uint32_t size = first; size < end; size++) {
@@ -81,7 +81,6 @@ static void a_gpu_times_each_of_its_steps_in_order(void **state)
     assert_true(sum_s <= monotonic_s() - begun_s);
 }
 
-/* Repeated graphs are timed like the first steps. */
 static void a_repeated_step_is_timed(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Implementations of the survey: whichever instructions they use, they give equal bits. */
+/* All implementations of the survey give equal bits, whichever instructions they use. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -92,7 +92,7 @@ static void every_way_gives_the_same_bits(void **state)
     }
 }
 
-/* Checks the plain C version, with which the others are compared. */
+/* Checks the plain C version, with which all other versions are compared. */
 static void plain_c_selects_by_size(void **state)
 {
     (void)state;

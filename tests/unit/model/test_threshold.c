@@ -1,5 +1,5 @@
-/* The threshold: the entries above it fit the budget, and no fitting threshold would publish more.
- */
+/* The threshold: the entries above it fit the budget, and no other fitting threshold publishes
+ * more. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,8 +53,8 @@ static double bits_of_choice(double m, double n)
     return m <= 0 || m >= n ? 0 : -n * (p * log2(p) + (1 - p) * log2(1 - p));
 }
 
-/* Returns the entropy of a cut. Each level is coded as a subset of the level below it; signs are
- * added. */
+/* Returns the entropy of a cut in bytes. Each level is coded as a subset of the previous one,
+ * followed by signs. */
 static double entropy_bytes(const struct update *cut)
 {
     double bits = cut->count, of = P;
@@ -147,8 +147,7 @@ static void more_residuals_above_tau_max_than_may_be_published_give_tau_max(void
     assert_int_equal(cut_some(TAU_MAX, P / 10).count, P / 10);
 }
 
-/* Estimates the bytes of the rumors: the entropy, six bytes for each layer of levels, and a head.
- */
+/* Estimates the bytes of rumors: the entropy, six bytes for each layer of levels, and a head. */
 static double rumor_bytes(const struct update *cut)
 {
     int layers = 0;
@@ -182,7 +181,7 @@ static void a_budget_is_used(void **state)
     }
 }
 
-/* Entries published at tau accumulate just below it. More of them than fit are in one bin. */
+/* Entries published at tau accumulate just below it. One bin has more of them than fit. */
 static void a_bin_that_exceeds_the_budget_is_published_in_part(void **state)
 {
     (void)state;
@@ -201,7 +200,7 @@ static void a_bin_that_exceeds_the_budget_is_published_in_part(void **state)
     assert_true(rumor_bytes(&with_one_above) > 1900 && rumor_bytes(&with_one_above) <= 2010);
 }
 
-/* A part of a bin far below would publish more entries, but with truncated levels. */
+/* Dividing a bin far below would publish more entries, but with truncated levels. */
 static void a_split_that_would_publish_less_is_not_made(void **state)
 {
     (void)state;
@@ -285,7 +284,7 @@ static void one_residual_alone_is_published(void **state)
     }
 }
 
-/* With a floor, the answer is the same tau, or that it is below the floor. */
+/* With a floor, the answer is the same tau, or that tau is below the floor. */
 static void a_floor_changes_no_tau(void **state)
 {
     (void)state;
@@ -336,7 +335,7 @@ static void measured_bytes_correct_the_estimate(void **state)
     /* Entries of the next publication may not cluster. */
     assert_int_equal(size_ratio_budget(&ratio, 50000, 90000), 52000);
     ratio.last = 1000;
-    size_ratio_learn(&ratio, 0); /* unknown size: the estimate is dropped */
+    size_ratio_learn(&ratio, 0); /* an unknown size drops the estimate */
     size_ratio_learn(&ratio, 10000);
     assert_int_equal(size_ratio_budget(&ratio, 2000, 9000), 4000);
     for (int i = 0; i < 20; i++) {
@@ -350,7 +349,7 @@ static void measured_bytes_correct_the_estimate(void **state)
     assert_int_equal(size_ratio_budget(&ratio, 2000, 1000000), 32000);
 }
 
-/* Checks the estimated size of the chosen publication, for whole bins and for divided ones. */
+/* Checks the estimated size of the chosen publication, for whole bins and divided ones. */
 static void a_chosen_tau_has_an_estimate_within_the_budget(void **state)
 {
     (void)state;
@@ -369,7 +368,7 @@ static void a_chosen_tau_has_an_estimate_within_the_budget(void **state)
         threshold_split(&chosen, bins, parts, P, P, 4000);
         assert_true(chosen.bytes >= before && chosen.bytes <= 4000);
         const struct update cut = cut_at(chosen.tau);
-        /* Besides the entropy: codes, the rumor's head, heads of the layers. */
+        /* besides the entropy: codes, the rumor's head, heads of layers */
         if (chosen.tau > 0) {
             assert_true(chosen.bytes >= entropy_bytes(&cut));
             assert_true(chosen.bytes <= 1.1 * entropy_bytes(&cut) + 150 + 6 * LEVEL_MAX);

@@ -1,4 +1,4 @@
-/* Token files are read as they were written, or refused with the reason. */
+/* Token files are read as they were written, or rejected with the reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@ static const char TEXT[] = "Whoever reads this reads all of it, and in its order
 static const uint16_t SHORTS[] = {1, 65535, 300, 0, 2};
 static const uint32_t LONGS[] = {1, 128255, 70000, 0};
 
-/* Returns the message of a refused file; "" if its tokens are as expected. */
+/* Returns the message of a rejected file, or "" if its tokens are as expected. */
 static const char *refusal(const char *name, bool is_text, int token_bytes, const void *tokens,
                            size_t count)
 {
@@ -155,7 +155,7 @@ static void a_damaged_packed_file_never_gives_other_text(void **state)
     assert_int_equal(fread(packed, 1, length, file), length);
     assert_int_equal(fclose(file), 0);
     int refused = 0;
-    for (size_t i = 10; i < length; i++) { /* all bytes after the gzip header */
+    for (size_t i = 10; i < length; i++) { /* all bytes behind the gzip header */
         packed[i] ^= 0x40;
         write_data("damaged.gz", packed, length);
         packed[i] ^= 0x40;
@@ -167,7 +167,6 @@ static void a_damaged_packed_file_never_gives_other_text(void **state)
     must_refuse("damaged.gz", true, ": is damaged: its compressed data or their checksum");
 }
 
-/* The file becomes shorter between counting and reading. */
 static void a_file_that_becomes_shorter_is_refused(void **state)
 {
     (void)state;

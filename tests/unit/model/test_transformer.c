@@ -1,4 +1,4 @@
-/* Operations on sequences other than matrix products and attention, on every backend, compared with
+/* Operations on sequences except matrix products and attention, on every backend, compared with
  * naive references in double. */
 #include <math.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@ static const struct embed_case embed_cases[] = {
 };
 #define EMBED_CASES (sizeof embed_cases / sizeof embed_cases[0])
 
-/* Mask of the first 16 numbers, computed by another implementation. */
+/* mask of the first 16 numbers, computed by another implementation */
 #define DROPPED_OF_16 0xA676
 
 static int32_t token[256];
@@ -48,7 +48,7 @@ static void embedding_looks_rows_up(void **state)
     }
 }
 
-/* Gradients are added in the order of rows, so that results are equal bit for bit. */
+/* Gradients are added in the order of rows, so results are equal bit for bit. */
 static void gradients_are_added_to_the_rows_of_their_tokens(void **state)
 {
     for (size_t i = 0; i < EMBED_CASES; i++) {
@@ -107,7 +107,7 @@ static void numbers_are_added_copied_and_cleared(void **state)
     }
 }
 
-/* The remaining numbers are scaled up, so that the mean stays about the same. */
+/* Remaining numbers are scaled up, so the mean stays about the same. */
 static void dropout_drops_its_part_and_keeps_the_mean(void **state)
 {
     case_begin(state);
@@ -145,7 +145,7 @@ static void dropout_masks_depend_only_on_draw_and_layer(void **state)
     dropout.layer = 2;
     backend->elements->drop(backend, &dropout, draws + 1, floats(x), floats(again));
     assert_memory_not_equal(again, y + 700, 700 * sizeof *y);
-    /* Every device has the same mask; this is that of the first 16 numbers. */
+    /* all devices have this mask for the first 16 numbers */
     uint32_t seen = 0;
     for (uint32_t i = 0; i < 16; i++)
         seen |= (uint32_t)(y[i] == 0) << i;
@@ -218,7 +218,7 @@ static void norms_agree_with_the_reference_with_and_without_b(void **state)
     }
 }
 
-/* The numbers are large compared with their differences, for which 12 bits remain. */
+/* Numbers are large relative to their differences, for which 12 bits remain. */
 static void a_large_mean_does_not_drown_the_deviations(void **state)
 {
     case_begin(state);

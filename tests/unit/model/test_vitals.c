@@ -1,4 +1,4 @@
-/* Vitals of a learner: norms, compared with weights read from outside, and a dead layer. */
+/* A learner's vitals: norms, compared with weights read from outside, and a dead layer. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,7 +76,7 @@ static void a_learner_that_learns_has_a_gradient_in_its_first_layer(void **state
     assert_true(vitals.idle < UNITS / 2);
 }
 
-/* All units of a layer are silent, so the layers before it get no gradient. */
+/* All units of a layer are silent, so earlier layers get no gradient. */
 static void a_silent_layer_lets_no_gradient_through(void **state)
 {
     struct vitals vitals;

@@ -1,4 +1,4 @@
-/* Weights in several parts go through the exchange bit for bit like weights in one vector. */
+/* Weights in several parts go through the exchange like weights in one vector, bit for bit. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #define P     5000
 #define PARTS 7
 
-/* Offsets of the parts: one has a single entry, and one is longer than a block of the survey. */
+/* Offsets of the parts. One has a single entry, and one is longer than a block of the survey. */
 static const size_t firsts[PARTS + 1] = {0, 1, 4, 1027, 1028, 3500, 4999, P};
 static struct arena arenas[2];
 static struct replica replicas[2]; /* [0] weights in one vector, [1] in parts */
@@ -90,7 +90,7 @@ static float flat_weight(size_t entry)
     return weight;
 }
 
-/* Trains both replicas equally: in the vector, and in the parts' memory. */
+/* Trains both replicas equally. */
 static void train(void)
 {
     float weights[P];
