@@ -14,7 +14,7 @@
 static int32_t units[BLOCK_ENTRIES], back[BLOCK_ENTRIES];
 static uint8_t bytes[BLOCK_MAX];
 
-/* Draws entries of up to `bits` bits and both signs, one of them with exactly `bits`. */
+/* Draws entries of up to `bits` bits with both signs. At least one has exactly `bits` bits. */
 static void draw(struct rng *rng, uint32_t count, unsigned bits)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -65,7 +65,7 @@ static void entries_have_the_width_of_the_largest(void **state)
 static enum error decode_exactly(size_t size, uint32_t count)
 {
     uint8_t *copy =
-        malloc(size ? size : 1); /* exact size, so that the sanitizer sees a read beyond it */
+        malloc(size ? size : 1); /* exact size, so that a sanitizer detects reads behind it */
     memcpy(copy, bytes, size);
     const enum error error = block_decode(copy, size, back, count);
     free(copy);
@@ -87,7 +87,7 @@ static void refuses_other_sizes(void **state)
     assert_int_equal(decode_exactly(1 + (33 * 100 + 7) / 8, 100), MALFORMED);
 }
 
-/* A block has one encoding: the least width, and zeros in unused bits. */
+/* A block has one encoding: with the least width, and zeros in unused bits. */
 static void refuses_another_encoding_of_the_same_entries(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The body of a rumor: exact bits, size planning, and hostile bits. test_rumor.c covers round trips
- * and sizes. */
+/* A rumor's body: exact bits, size planning, and hostile bits. test_rumor.c covers round trips and
+ * sizes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void a_body_has_the_documented_bits(void **state)
     assert_int_equal(8 * bytes, bit);
 }
 
-/* Decodes between buffers of exact sizes, so that the sanitizer sees any access beyond them. */
+/* Decodes between buffers of exact sizes, so that a sanitizer detects access beyond them. */
 static bool is_accepted(const uint8_t *in, size_t bytes, uint32_t count)
 {
     uint8_t *exact = malloc(bytes + BITS_TAIL_BYTES);
@@ -72,7 +72,6 @@ static void refuses_a_body_that_runs_into_its_tail(void **state)
         assert_false(is_accepted(wire, bytes - missing, 40));
 }
 
-/* Returns the planned bits of the first `count` entries. */
 static uint64_t bits_of(const struct update *update, uint32_t count)
 {
     struct body_plan plan;

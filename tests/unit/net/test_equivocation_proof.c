@@ -1,5 +1,5 @@
-/* Proofs that a member lies: which heads prove it, what a proof keeps, and that proofs cannot be
- * forged. */
+/* Proofs that a member lies: which heads prove it, which rumors a proof keeps, and that proofs
+ * cannot be forged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,8 +26,8 @@ static int start(void **state)
     return 0;
 }
 
-/* Returns a head of one of the author's streams; streams with other samples differ from the first
- * rumor on. */
+/* Returns a head of one of the author's streams. Streams with different samples differ from the
+ * first rumor on. */
 static struct signed_head head_of(uint32_t seq, uint64_t samples)
 {
     return stream_head(&author, 5, seq, samples, context);
@@ -40,7 +40,7 @@ static struct signed_head sign(struct signed_head head)
     return head;
 }
 
-/* Returns a head with the same predecessors as `head` and another content. */
+/* Returns a head with the predecessors of `head` and different content. */
 static struct signed_head sibling_of(const struct signed_head *head)
 {
     struct signed_head changed = *head;
@@ -113,7 +113,7 @@ static struct signed_head beyond(uint32_t seq, size_t at, uint64_t value, size_t
     return sign(head);
 }
 
-/* With 1000 parameters an entry may move by 2^24 units, and all together by four times that. */
+/* With 1000 parameters an entry may move by 2^24 units, and all entries together by 2^26. */
 static void a_head_that_moves_the_base_too_far_is_a_proof(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void too_many_samples_in_a_first_head_are_a_proof(void **state)
     assert_int_equal(proof_create(&later, &later, PARAMETERS, bytes), MISMATCH);
 }
 
-/* Returns the next head of the stream, with these samples. */
+/* Returns the head that follows `head` in its stream, with these samples. */
 static struct signed_head following(const struct signed_head *head, uint64_t samples)
 {
     struct signed_head next = *head;

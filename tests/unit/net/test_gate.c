@@ -1,4 +1,4 @@
-/* The gate: sealing, refusals, and comparison of introductions. */
+/* The gate: encryption, refusals, and comparison of introductions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -127,7 +127,7 @@ static void only_refusals_carry_offers(void **state)
     entropy_from_seed(&entropy, entropy_seed);
     refusal_create(&gate, &entropy, message_1, refusal);
     assert_int_equal(refusal_consume(&gate, refusal, message_1, &theirs), OK);
-    assert_int_equal(theirs.offers, 0); /* like a build without offers */
+    assert_int_equal(theirs.offers, 0); /* as from a release without offers */
     gate.ours.offers = OFFERS_ANSWERS;
     refusal_create(&gate, &entropy, message_1, refusal);
     assert_int_equal(refusal_consume(&gate, refusal, message_1, &theirs), OK);
@@ -154,7 +154,7 @@ static void gates_and_refusals_carry_form_and_standing(void **state)
     refusal_create(&gate, &entropy, message_1, refusal);
     assert_int_equal(refusal_consume(&gate, refusal, message_1, &theirs), OK);
     assert_int_equal(theirs.standing, STANDING_MAX);
-    gate.ours.newer = 0; /* like the previous release and a version probe */
+    gate.ours.newer = 0; /* as from the previous release, or in a version probe */
     gate_create(&gate, bytes, message_1, sizeof message_1);
     assert_int_equal(gate_consume(&gate, bytes, message_1, sizeof message_1, &theirs), OK);
     assert_int_equal(theirs.standing, 0);

@@ -1,4 +1,4 @@
-/* The Noise handshake: published vectors, and refusal of every altered message. Payloads have the
+/* The Noise handshake: published vectors, and rejection of every altered message. Payloads have the
  * sizes that nodes use: none, then 96 bytes in each direction. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,7 @@ static enum error consume(struct sides *sides, int message, const uint8_t *in, s
     return handshake_consume(receiver_of(sides, message), in, bytes, payload, &payload_bytes);
 }
 
-/* Returns both sides when message `message` has been created but not consumed. */
+/* Returns both sides after message `message` was created and before it is consumed. */
 static struct sides sides_before(struct sides sides, int message, uint8_t *out, size_t *bytes)
 {
     for (int m = 1; m < message; m++) {
@@ -90,7 +90,7 @@ static void assert_dead_and_wiped(const struct handshake *handshake)
     assert_memory_equal(handshake, &wiped, sizeof wiped);
 }
 
-/* The receiver must refuse the message, write nothing, and be dead. */
+/* Checks that the receiver rejects the message, writes nothing, and cannot continue. */
 static void assert_refused(struct sides sides, int message, const uint8_t *in, size_t bytes)
 {
     uint8_t payload[HANDSHAKE_PAYLOAD_MAX];
@@ -152,7 +152,7 @@ static void check_handshake_messages(const struct noise_vector *vector, struct s
     }
 }
 
-/* The responder sends first; each direction counts its own records. */
+/* The responder sends first. Each direction counts its own records. */
 static void check_transport_messages(const struct noise_vector *vector, struct sides *sides)
 {
     uint8_t keys[2][KEY_BYTES];

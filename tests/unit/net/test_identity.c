@@ -1,5 +1,5 @@
-/* Identities, certificates and key files. Each test has its own folder in the working directory and
- * removes it afterwards. */
+/* Identities, certificates and key files. Each test creates a folder in the working directory and
+ * removes it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -57,7 +57,8 @@ static void write_file(const char *path, const char *text, size_t bytes, mode_t 
     assert_int_equal(close(file), 0);
 }
 
-/* Loads node.key as a swarm key: the result must be `expected` and the key unchanged. */
+/* Loads node.key as a swarm key. The result must be `expected`. On an error the key must be
+ * unchanged. */
 static void assert_load(enum error expected, struct problem *problem)
 {
     uint8_t key[KEY_BYTES] = {42};
@@ -70,7 +71,7 @@ static void assert_load(enum error expected, struct problem *problem)
 static void a_seed_determines_the_identity(void **state)
 {
     (void)state;
-    /* Existing key files depend on these values, so they are written out. */
+    /* Existing key files depend on these values, so they are constants here. */
     uint8_t id[ID_BYTES];
     uint8_t noise_public[DH_BYTES];
     struct identity identity = identity_number(1);

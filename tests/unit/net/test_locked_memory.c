@@ -51,7 +51,7 @@ static int give_back(void **state)
     return 0;
 }
 
-/* Returns whether the kernel lists this flag for the mapping of the address (proc(5), smaps). */
+/* Returns true if the kernel lists this flag for the address's mapping (proc(5), smaps). */
 static bool has_flag(const void *address, const char *flag)
 {
     FILE *file = fopen("/proc/self/smaps", "r");
@@ -144,7 +144,7 @@ static void reading_beyond_locked_memory_ends_the_process(void **state)
 
 static uint8_t *shown; /* the bytes that the child found, shared with the parent */
 
-/* Runs after the wiping hook, which was registered later. */
+/* Runs after the hook that wipes keys, because that hook was registered later. */
 static void show(void *context)
 {
     const struct locked_memory *own = context;

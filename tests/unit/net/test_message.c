@@ -1,4 +1,4 @@
-/* Messages: round trips of every kind, and harmless decoding of any bytes. */
+/* Messages: round trips of every kind, and safe decoding of any bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,6 @@ static struct message sample_of_late(enum message_kind kind)
                             .bulk = bulk};
 }
 
-/* Returns a message of each kind, with fields at the ends of their ranges. */
 static struct message sample_of(enum message_kind kind)
 {
     const struct bytes text = {words, sizeof words - 1}, bulk = {blob, sizeof blob};
@@ -137,7 +136,7 @@ static void assert_same(const struct message *a, const struct message *b)
     assert_same_bytes(a->bulk, b->bulk);
 }
 
-/* Decodes a heap copy of exact size, so that the sanitizer sees a read beyond it. */
+/* Decodes a heap copy of exact size, so that a sanitizer detects reads behind it. */
 static enum error decode_exactly(const uint8_t *in, size_t bytes, struct message *message)
 {
     uint8_t *copy = malloc(bytes ? bytes : 1);
@@ -233,7 +232,7 @@ static void refuses_every_truncation_and_every_extension(void **state)
     }
 }
 
-/* [PING, x] with an invalid x, and other arrays that are no messages. */
+/* Rejects [PING, x] with an invalid x, and other arrays that are no messages. */
 static void refuses_other_arrays(void **state)
 {
     (void)state;
@@ -288,7 +287,6 @@ static void refuses_other_arrays(void **state)
     }
 }
 
-/* Other encodings of one message decode to the same message. */
 static void accepts_longer_encodings_of_a_number(void **state)
 {
     (void)state;
@@ -311,7 +309,7 @@ static size_t mutate(struct rng *rng, uint8_t *bytes, size_t count)
     return rng_below(rng, 3) ? count : 1 + rng_below(rng, (uint32_t)count);
 }
 
-/* Every accepted mutation is a message: encoded and decoded again, it stays the same. */
+/* Every accepted mutation is a message, which encoding and decoding leave unchanged. */
 static void survives_a_hundred_thousand_mutations(void **state)
 {
     (void)state;
@@ -344,7 +342,7 @@ static void survives_a_hundred_thousand_random_messages(void **state)
         const size_t count = rng_below(&rng, sizeof bytes + 1);
         for (size_t i = 0; i < count; i++)
             bytes[i] = (uint8_t)rng_next(&rng);
-        if (count > 1) { /* passes the first checks, so that later ones are also tried */
+        if (count > 1) { /* passes the first checks, so that later ones are also tested */
             bytes[0] = (uint8_t)(0x90 | (bytes[0] & 7));
             bytes[1] = (uint8_t)(bytes[1] % (MESSAGE_KINDS + 1));
         }

@@ -1,4 +1,4 @@
-/* The first part in which two models differ, from a list that another node sent. */
+/* The first part in which two models differ, found in a list that another node sent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

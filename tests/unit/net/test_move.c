@@ -1,5 +1,5 @@
-/* Limits on how far one rumor may move the base, the cutting of updates to fit them, and refusal of
- * rumors that exceed them or understate themselves. */
+/* Limits on how far one rumor may move the base. Updates are cut to fit them. Rumors that exceed
+ * the limits, or that understate their move, are rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define MANY   2000
 #define FEW    60
-#define FEW_OF 1000 /* parameters; the square root is 32, so all entries together may move by 4 */
+#define FEW_OF 1000 /* parameters; the root is 32, so all entries together may move by 4 */
 
 static int8_t levels[MANY];
 
@@ -81,7 +81,7 @@ static void a_rumor_takes_as_many_entries_as_may_move_together(void **state)
     assert_int_equal(move_entries(MOVE_MAX / 100, levels + 10, MANY - 10, 1), 1);
 }
 
-/* Entries cut at the level that an amount allows always fit, at worst one to a rumor. */
+/* Entries cut at the level that an amount allows always fit, in the worst case one to a rumor. */
 static void cut_entries_always_fit_and_are_allowed(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void cut_entries_always_fit_and_are_allowed(void **state)
         }
 }
 
-/* A rumor of a few levels of 1 and one level of 2, to be altered and signed again. */
+/* A rumor of some levels of 1 and one level of 2, which tests alter and sign again. */
 static struct identity identity;
 static const uint8_t context[CONTEXT_BYTES] = {0xC0};
 static uint8_t rumor[RUMOR_MAX];

@@ -1,4 +1,4 @@
-/* Orders of the operator: signatures, strict parsing, and the rumors that they keep. */
+/* Operator's orders: signatures, strict parsing, and the rumors that they keep. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -159,7 +159,7 @@ static void refuses_another_operator_or_swarm(void **state)
     assert_int_equal(order_verify(bytes, count, operator_key.id, elsewhere), FORGED);
 }
 
-/* A validly signed but malformed order must be refused. */
+/* Checks that a validly signed but malformed order is rejected. */
 static void assert_malformed(const struct order *order, size_t at, uint64_t value, size_t width)
 {
     struct order got;
@@ -180,7 +180,7 @@ static void refuses_signed_but_malformed_orders(void **state)
     assert_malformed(&order, 8, 0, 1);
     assert_malformed(&order, 8, ORDER_REKEY + 1, 1);
     assert_malformed(&another, 9, 1, 1); /* no pairs */
-    /* The key before equals the new one. */
+    /* the previous key equals the new one */
     assert_malformed(&another, ORDER_HEAD_BYTES + 8, 0x3412, 2);
     assert_malformed(&order, 9, ORDER_PAIRS_MAX + 1, 1);
     assert_malformed(&order, 50, 0, 1);    /* no reason */

@@ -25,7 +25,7 @@
 #define TAG         0xc18c79057e785dbdu /* tag of the caller's incarnation, as on the page */
 #define DIGEST      0x60454e9bf2ac41dfu /* digest of the block's entries */
 
-static char page[PAGE_MAX]; /* without whitespace */
+static char page[PAGE_MAX]; /* net/README.md without whitespace */
 
 /* The identities and the introduction of the page's vectors. */
 static struct identity caller, called;
@@ -61,7 +61,7 @@ static int set_up(void **state)
     return fclose(file);
 }
 
-/* The page must show these bytes in hex, with any whitespace. */
+/* Checks that the page shows these bytes in hex. */
 static void assert_shown(const void *bytes, size_t count)
 {
     static char hex[2 * RUMOR_MAX + 1];
@@ -96,7 +96,7 @@ static void keys_match_the_page(void **state)
     assert_shown(context, CONTEXT_BYTES);
 }
 
-/* Runs both handshakes up to the session keys. */
+/* Runs both sides' handshakes up to the session keys. */
 static void handshake_and_first_record_match_the_page(void **state)
 {
     (void)state;

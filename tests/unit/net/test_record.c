@@ -1,4 +1,4 @@
-/* Records of members: layout, signatures and strict parsing. */
+/* Member records: layout, signatures and strict parsing. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ static void a_record_parses_as_it_was_made(void **state)
     assert_true(address_equal(&got.address, &made.address));
 }
 
-/* The table at the top of record.h. */
+/* The layout is the table at the top of record.h. */
 static void the_bytes_have_the_documented_layout(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Rumors: exact round trips in few bytes, and refusal of altered bytes. */
+/* Rumors: exact round trips in few bytes, and rejection of altered bytes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static struct identity identity;
 
 static const char *const levels_name[] = {"Laplace", "ones", "uniform", "two sides"};
 
-/* An update to send and a decoded one, each with arrays of ENTRIES_MAX. */
+/* An update to send and a decoded one, each with arrays of ENTRIES_MAX entries. */
 struct world {
     struct update sent;
     struct update decoded;
@@ -65,7 +65,7 @@ static struct rumor_head head_number(uint32_t seq)
     return head;
 }
 
-/* Encodes and decodes the entries from `from` on; returns how many the rumor took. */
+/* Encodes and decodes the entries from `from` on. Returns how many fit into the rumor. */
 static uint32_t assert_round_trip(struct world *world, uint32_t from, size_t *bytes)
 {
     uint32_t taken = 0;
@@ -86,7 +86,7 @@ static uint32_t assert_round_trip(struct world *world, uint32_t from, size_t *by
     return taken;
 }
 
-/* Sends the whole update in several rumors; returns their bytes without heads and signatures. */
+/* Sends the whole update in several rumors. Returns their bytes without heads and signatures. */
 static uint64_t assert_all_round_trip(struct world *world, uint32_t *rumors)
 {
     uint64_t body_bytes = 0;
@@ -279,7 +279,7 @@ static void a_head_has_the_documented_layout(void **state)
     world_free(&world);
 }
 
-/* Makes a small rumor of 60 entries among 1000 and returns its size. */
+/* Makes a small rumor of 60 entries among 1000. Returns its size in bytes. */
 static size_t small_rumor(struct world *world, uint64_t seed)
 {
     uint32_t taken;
@@ -343,7 +343,7 @@ static void refuses_another_context_or_signer(void **state)
     world_free(&world);
 }
 
-/* Signs the altered bytes in the buffer, as a hostile origin would. */
+/* Signs the altered bytes as a hostile origin would. */
 static void sign_again(uint8_t *wire, size_t bytes)
 {
     assert_int_equal(rumor_seal(wire, bytes - HEAD_BYTES - SIGNATURE_BYTES, &identity, context),
@@ -451,7 +451,7 @@ static void a_mutated_and_signed_rumor_is_refused_or_valid(void **state)
         mutate(&rng, world.wire + ID_BYTES, bytes - ID_BYTES - SIGNATURE_BYTES);
         sign_again(world.wire, bytes);
         uint8_t *exact =
-            memory(bytes); /* exact size, so that the sanitizer sees a read beyond it */
+            memory(bytes); /* exact size, so that a sanitizer detects reads behind it */
         memcpy(exact, world.wire, bytes);
         if (rumor_decode(exact, bytes, context, 1000, RUMOR_ENTRIES_MAX, &world.decoded) == OK) {
             assert_true(update_is_valid(&world.decoded, 1000));

@@ -1,4 +1,4 @@
-/* The cryptographic primitives: published values, and inputs that must be refused. */
+/* The cryptographic primitives: published values, and inputs that must be rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void sha256_gives_the_value_of_fips_180_for_both_parts_together(void **st
 static void hmac_gives_the_value_of_rfc_4231(void **state)
 {
     (void)state;
-    /* Case 2. HMAC pads keys with zeros, so 32 bytes equal the key's own four. */
+    /* Case 2. HMAC pads keys with zeros, so these 32 bytes equal the case's four-byte key. */
     static const uint8_t key[HASH_BYTES] = "Jefe";
     uint8_t out[HASH_BYTES];
     secret_hmac(out, key, "what do ya want ", 16, "for nothing?", 12);

@@ -32,7 +32,7 @@ static struct ends ends_new(void)
     return ends;
 }
 
-/* Seals record number `number`, whose SMALL bytes all hold that number. */
+/* Encrypts record `number`, whose SMALL bytes all have that value. */
 static void seal_small(struct session *session, uint8_t number, uint8_t *record)
 {
     uint8_t message[SMALL];
@@ -231,7 +231,7 @@ static void a_wiped_session_keeps_no_key(void **state)
     assert_dead(&ends.here);
 }
 
-/* Runs a forbidden action in a child process; returns whether it aborts. */
+/* Runs a forbidden action in a child process. Returns true if it aborts. */
 static bool aborts(void (*forbidden)(void))
 {
     pid_t child = fork();

@@ -49,7 +49,7 @@ static void a_vote_parses_as_it_was_made(void **state)
     assert_true(got.incarnation == made.incarnation && got.keep == made.keep);
 }
 
-/* The table at the top of vote.h. */
+/* The layout is the table at the top of vote.h. */
 static void the_bytes_have_the_documented_layout(void **state)
 {
     (void)state;
