@@ -40,5 +40,5 @@ for file in configs/sim-*.conf; do
     ((${part:-at % parts} != at % parts)) || files+=("$file")
     at=$((at + 1))
 done
-printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P 2 bash -c 'play "$1"' play || fail 'not all that is promised is met'
-printf '%d scenarios: all that is promised is met\n' "${#files[@]}"
+printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P 2 bash -c 'play "$1"' play || fail 'an expectation is not met'
+printf '%d scenarios meet their expectations\n' "${#files[@]}"

@@ -159,8 +159,8 @@ needs() {
     done
     hearsay=$(realpath -- "$hearsay")
     delay=${hearsay%/*}/delay
-    [[ -x $hearsay ]] || fail "there is no program $hearsay; ./run build makes it"
-    [[ -x $delay ]] || fail "there is no program $delay; ./run build makes it"
+    [[ -x $hearsay ]] || fail "$hearsay not found; build it with ./run build"
+    [[ -x $delay ]] || fail "$delay not found; build it with ./run build"
     [[ -e $images/train-images-idx3-ubyte.gz ]] || fail "no $images; install dataset-fashion-mnist"
     [[ -e $text || " $models " != *' gpt '* ]] || fail "no $text; install dict-gcide"
     find_python
@@ -243,7 +243,7 @@ wait_for() { # file, pattern
     local until=$((SECONDS + 120))
     until grep -qs -- "$2" "$1"; do
         kill -0 "${pids[@]}" 2>/dev/null || fail "ended: $(tail -n 3 "${1%.*}.out")"
-        ((SECONDS < until)) || fail "waited in vain for $2 in $1"
+        ((SECONDS < until)) || fail "timed out waiting for $2 in $1"
         sleep 0.05
     done
 }

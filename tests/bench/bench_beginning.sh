@@ -32,7 +32,7 @@ needs() {
     for need in 'ip iproute2' 'tc iproute2' 'jq jq' 'unshare util-linux'; do
         command -v "${need% *}" >/dev/null || fail "${need% *} is missing; install ${need#* }"
     done
-    [[ -x $hearsay ]] || fail "there is no program $hearsay; ./run build makes it"
+    [[ -x $hearsay ]] || fail "$hearsay not found; build it with ./run build"
     mkdir -p -- "$dir"
     [[ ! -e $dir/swarm.key ]] || fail "$dir has a swarm already; name another folder"
 }
@@ -41,7 +41,7 @@ needs() {
 enter() {
     local own=(--net --mount --pid --fork --kill-child --mount-proc)
     ((EUID == 0)) || own+=(--map-root-user)
-    unshare "${own[@]}" true || fail 'may not make namespaces; try as root'
+    unshare "${own[@]}" true || fail 'cannot create namespaces; run this as root'
     BENCH_BEGINNING=inside unshare "${own[@]}" "$BASH" "${BASH_SOURCE[0]}" "$hearsay" "$dir" \
         "${settings[@]}" &
     world=$!

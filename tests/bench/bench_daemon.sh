@@ -74,7 +74,7 @@ measure() {
             100 * t / n, loop / b, learner / b, 16 * b / loop, 16 * b / (e - s) / 1e9 }'
 }
 
-[[ -x $origin ]] || fail "there is no program $origin; ./run build makes it"
+[[ -x $origin ]] || fail "$origin not found; build it with ./run build"
 printf '%7s %7s %8s %6s %10s %13s %15s %12s\n' density rumors 'kB each' twice 'loop ns/B' \
     'learner ns/B' 'Gbit/s of loop' 'Gbit/s here'
 for density in 0.001 0.01 0.1; do

@@ -31,7 +31,7 @@ needs() {
     for need in 'ip iproute2' 'tc iproute2' 'jq jq' 'unshare util-linux' 'taskset util-linux'; do
         command -v "${need% *}" >/dev/null || fail "${need% *} is missing; install ${need#* }"
     done
-    [[ -x $hearsay ]] || fail "there is no program $hearsay; ./run build makes it"
+    [[ -x $hearsay ]] || fail "$hearsay not found; build it with ./run build"
     [[ -r $text ]] || fail "there is no text $text; install dict-gcide, or name one as TEXT"
 }
 
@@ -39,7 +39,7 @@ needs() {
 enter() {
     local own=(--net --mount --pid --fork --kill-child --mount-proc)
     ((EUID == 0)) || own+=(--map-root-user)
-    unshare "${own[@]}" true || fail 'may not make namespaces; try as root'
+    unshare "${own[@]}" true || fail 'cannot create namespaces; run this as root'
     BENCH_LARGE=inside unshare "${own[@]}" "$BASH" "${BASH_SOURCE[0]}" "$hearsay" "$dir" \
         "${settings[@]}" &
     world=$!
@@ -90,7 +90,7 @@ wait_for() { # until node $1 has logged $2 $3 times
     local until=$((SECONDS + 400))
     until (($(notes "$1" "$2") + 0 >= ${3:-1})); do
         kill -0 "${pid[$1]}" 2>/dev/null || fail "$1 ended: $(tail -n 3 "$dir/$1.out")"
-        ((SECONDS < until)) || fail "$1 was waited for in vain: $2"
+        ((SECONDS < until)) || fail "timed out waiting for $1 to log: $2"
         sleep 0.1
     done
 }

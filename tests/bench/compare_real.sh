@@ -30,7 +30,7 @@ needs() {
     for need in 'ip iproute2' 'tc iproute2' 'jq jq' 'unshare util-linux'; do
         command -v "${need% *}" >/dev/null || fail "${need% *} is missing; install ${need#* }"
     done
-    [[ -x $hearsay ]] || fail "there is no program $hearsay; ./run build makes it"
+    [[ -x $hearsay ]] || fail "$hearsay not found; build it with ./run build"
     [[ -e $data/train-images-idx3-ubyte.gz ]] || fail "no $data; ./run deps installs it"
     [[ $seconds =~ ^[1-9][0-9]*$ ]] || fail "$seconds is no number of seconds"
 }
@@ -39,7 +39,7 @@ needs() {
 enter() {
     local own=(--net --mount --pid --fork --kill-child --mount-proc)
     ((EUID == 0)) || own+=(--map-root-user)
-    unshare "${own[@]}" true || fail 'may not make namespaces; try as root'
+    unshare "${own[@]}" true || fail 'cannot create namespaces; run this as root'
     [[ -z $keep ]] || mkdir -p -- "$keep"
     COMPARE_REAL=inside unshare "${own[@]}" "$BASH" "${BASH_SOURCE[0]}" "$hearsay" "$seconds" \
         "${keep:+$(realpath -- "$keep")}" &
@@ -134,7 +134,7 @@ wait_for() {
     local until=$((SECONDS + 60))
     until grep -qs -- "$2" "$dir/node$1.log"; do
         kill -0 "${pids[$1 - 1]}" || fail "node $1 ended: $(tail -n 3 "$dir/node$1.out")"
-        ((SECONDS < until)) || fail "node $1 was waited for in vain: $2"
+        ((SECONDS < until)) || fail "timed out waiting for node $1 to log: $2"
         sleep 0.1
     done
 }

@@ -15,7 +15,7 @@
 enter() { # the script's arguments
     local own=(--net --mount --pid --fork --kill-child --mount-proc)
     ((EUID == 0)) || own+=(--map-root-user)
-    unshare "${own[@]}" true || fail 'may not make namespaces; try as root'
+    unshare "${own[@]}" true || fail 'cannot create namespaces; run this as root'
     SHAPED_NETWORK=inside unshare "${own[@]}" "$BASH" "$0" "$@" &
     world=$!
     trap 'kill -KILL "$world"; exit 130' HUP INT TERM

@@ -63,8 +63,8 @@ needs() {
     for need in 'ip iproute2' 'tc iproute2' 'jq jq' 'unshare util-linux'; do
         command -v "${need% *}" >/dev/null || fail "${need% *} is missing; install ${need#* }"
     done
-    [[ -x $hearsay ]] || fail "there is no program $hearsay; ./run build makes it"
-    [[ -x $delay ]] || fail "there is no program $delay; ./run test -R nothing builds it"
+    [[ -x $hearsay ]] || fail "$hearsay not found; build it with ./run build"
+    [[ -x $delay ]] || fail "$delay not found; build it with ./run test -R nothing"
     [[ -e $data/train-images-idx3-ubyte.gz ]] || fail "no $data; ./run deps installs it"
 }
 
@@ -108,7 +108,7 @@ wait_for() {
     local until=$((SECONDS + 120))
     until grep -qs -- "$3" "$2/node$1.log"; do
         kill -0 "${pids[$1 - 1]}" || fail "site $1 ended: $(tail -n 3 "$2/node$1.out")"
-        ((SECONDS < until)) || fail "site $1 was waited for in vain: $3"
+        ((SECONDS < until)) || fail "timed out waiting for site $1 to log: $3"
         sleep 0.1
     done
 }

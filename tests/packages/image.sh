@@ -100,7 +100,7 @@ until_so() { # description, command; fails if a container has ended
     shift
     until "$@"; do
         for name in "${!pids[@]}"; do
-            kill -0 "${pids[$name]}" 2>/dev/null || fail "$name ended, in vain: $what"
+            kill -0 "${pids[$name]}" 2>/dev/null || fail "$name ended before: $what"
         done
         sleep 0.2
     done

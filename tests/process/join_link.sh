@@ -36,7 +36,7 @@ needs() {
     for need in 'ip iproute2' 'tc iproute2' 'jq jq' 'unshare util-linux' 'taskset util-linux'; do
         command -v "${need% *}" >/dev/null || fail "${need% *} is missing; install ${need#* }"
     done
-    [[ -x $hearsay ]] || fail "there is no program $hearsay; ./run build makes it"
+    [[ -x $hearsay ]] || fail "$hearsay not found; build it with ./run build"
     [[ $joiners =~ ^[1-9][0-9]*$ ]] || fail "$joiners is no number of joiners"
 }
 
@@ -44,7 +44,7 @@ needs() {
 enter() {
     local own=(--net --mount --pid --fork --kill-child --mount-proc)
     ((EUID == 0)) || own+=(--map-root-user)
-    unshare "${own[@]}" true || fail 'may not make namespaces; try as root'
+    unshare "${own[@]}" true || fail 'cannot create namespaces; run this as root'
     [[ -z $keep ]] || mkdir -p -- "$keep"
     JOIN_LINK=inside unshare "${own[@]}" "$BASH" "${BASH_SOURCE[0]}" "$hearsay" "$joiners" \
         "${keep:+$(realpath -- "$keep")}" "$hidden" &
@@ -95,7 +95,7 @@ wait_for() { # until the log of node $1 matches $2
     local until=$((SECONDS + 120))
     until notes "$1" "$2"; do
         kill -0 "${pid[$1]}" || fail "$1 ended: $(tail -n 3 "$dir/$1.out")"
-        ((SECONDS < until)) || fail "$1 was waited for in vain: $2"
+        ((SECONDS < until)) || fail "timed out waiting for $1 to log: $2"
         sleep 0.02
     done
 }

@@ -63,7 +63,7 @@ attack_nothing() { beset nothing '^published'; }
 
 attack_next_life() {
     offer next-life '5: sent an invalid history'
-    notes one "$villain.*sent an invalid history" || fail 'one does not say who'
+    notes one "$villain.*sent an invalid history" || fail 'the note of one does not name the attacker'
 }
 
 attack_false_base() {
@@ -111,7 +111,7 @@ attack_invent() {
 attack_besiege() {
     beset besiege '^besieged'
     says_it_all '^10 calls of 10 got in'
-    notes one '"note":"refused".*"address":"127.0.[1-4]\.' || fail 'one does not say who'
+    notes one '"note":"refused".*"address":"127.0.[1-4]\.' || fail 'the note of one does not name the attacker'
 }
 
 attack_expel() {
@@ -135,13 +135,13 @@ end_well() {
         wait_for 120 "$name to learn" has_learned "$name"
     done
     if [[ -n ${pid[villain]:-} ]]; then
-        alive villain || fail 'the villain has gone'
+        alive villain || fail 'the attacker has ended'
         kill "${pid[villain]}"
         reap villain 0
     fi
     leave_together "${!pid[@]}"
     ! grep -h '"level":"error"' "$dir"/*.log | grep -v "\"$villain\"" ||
-        fail 'an honest node is blamed'
+        fail 'a log blames an honest node'
 }
 
 # Plays an attack and sets `result` to the accuracy of the swarm, in tenths of a percentage point.

@@ -39,7 +39,7 @@ sleep_ms() { sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"; }
 soon() {
     local until=$((SECONDS + 30))
     until "$@"; do
-        ((SECONDS < until)) || fail "waited in vain: $*"
+        ((SECONDS < until)) || fail "timed out: $*"
         sleep 0.01
     done
 }
@@ -77,7 +77,7 @@ comes_up() {
     took_ms=$(((${EPOCHREALTIME/[.,]/} - from) / 1000))
     ((took_ms <= slowest_ms)) || slowest_ms=$took_ms
     read -r number _ <"$dir/it/incarnation"
-    ((number > incarnation)) || fail "the incarnation is $number, and was $incarnation"
+    ((number > incarnation)) || fail "incarnation $number is not above the previous $incarnation"
     incarnation=$number
 }
 
@@ -176,7 +176,7 @@ printf '%d of them before it had come up; %d between two parts; %d left a draft;
     "$early" "$between" "$drafts" "$looks"
 printf '%d generations; the slowest start took %d ms\n' "$newest" "$slowest_ms"
 
-tell 'it comes up once more, and both leave with one model'
+tell 'the node starts again, and both nodes leave with one model'
 begin --set "node.peers=$peer"
 comes_up
 wait_for 60 'it to run with its peer' is_running

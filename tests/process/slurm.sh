@@ -26,7 +26,7 @@ wait_for() {
     local until=$((SECONDS + $1)) what=$2
     shift 2
     until "$@"; do
-        ((SECONDS < until)) || fail "waited in vain for: $what"
+        ((SECONDS < until)) || fail "timed out waiting for: $what"
         sleep 0.5
     done
 }
@@ -138,8 +138,8 @@ agree() {
     wait_for 90 'the job to end' is_over "$1"
     all_have '"note":"final"' || fail "$(nodes_with '"note":"final"') of 4 nodes ended in order"
     (($(finals .base_digest | sort -u | wc -l) == 1)) || fail "digests: $(finals .base_digest)"
-    finals .version | know_four || fail 'not everybody heard everybody'
-    (($(finals .id | sort -u | wc -l) == 4)) || fail 'two nodes with one identity'
+    finals .version | know_four || fail 'a node lacks rumors of another'
+    (($(finals .id | sort -u | wc -l) == 4)) || fail 'two nodes have one identity'
     tell "4 nodes ended with digest $(finals .base_digest | head -n 1)," \
         "the sum of $(finals .rumors_known | head -n 1) rumors"
 }
@@ -159,7 +159,7 @@ run_story() {
     ids=$(finals .id)
     rumors=$(finals .rumors_known | head -n 1)
 
-    tell 'a job in the same folder, put back'
+    tell 'a job in the same folder is requeued'
     forget
     job=$(submit 0 --time=10)
     wait_for 60 'four nodes that hear' all_have '"rumors_received":[1-9]'
@@ -174,7 +174,7 @@ run_story() {
     grep -q "job $job, start 2" "$dir/run/hearsay-$job.out" ||
         fail 'it does not know of its restart'
 
-    tell 'and cancelled'
+    tell 'the job is cancelled'
     scancel "$job"
     agree "$job"
     [[ $(finals .id) == "$ids" ]] || fail 'the identities are not those of the first job'

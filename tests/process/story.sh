@@ -69,10 +69,10 @@ wait_for() {
         waited=$((SECONDS - begin))
         if ! any_alive; then
             ! "$@" || return 0
-            fail "waited in vain, nothing runs any more: $what"
+            fail "no process runs, so stopped waiting for: $what"
         elif ((waited >= 300)) &&
             had_its_chance "$need" "$waited" "$(($(processor_s) - before))"; then
-            fail "waited in vain for: $what"
+            fail "timed out waiting for: $what"
         fi
         sleep 0.05
     done

@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 admit=("$hearsay" admit --key "$dir/operator.key" --state "$dir/one")
 id_in() { sed -n 's/^\([0-9a-f]\{64\}\)$/\1/p' "$1"; }
 
-tell 'three nodes with an operator are a swarm'
+tell 'three nodes with an operator form a swarm'
 "$hearsay" operatorkey "$dir/operator.key" >"$dir/said.out"
 operator=$(sed -n 's/^node.operator = //p' "$dir/said.out")
 nodes=(--set "node.operator=$operator" --set exchange.interval_s=1 --set exchange.bytes_per_s=2K
@@ -23,7 +23,7 @@ done
 "$hearsay" keygen "$dir/four.key" >"$dir/four.id"
 four=$(id_in "$dir/four.id")
 
-tell 'what cannot be admitted is not'
+tell 'invalid admissions are refused'
 expect 2 'name one member by its id' "${admit[@]}"
 expect 2 'name one member by its id' "${admit[@]}" --present "$four"
 expect 2 'is not the beginning of an id' "${admit[@]}" xyz
@@ -31,7 +31,7 @@ expect 2 'a name has 1 to 64 printable' "${admit[@]}" "$four" $'two\nlines'
 expect 1 'no member has been admitted yet' "${admit[@]}" "$four" 'node four'
 expect 1 "no node runs with the state_dir $dir/nowhere" "${admit[@]}" --state "$dir/nowhere" --present
 
-tell 'those who are in are admitted at once, and nobody is expelled'
+tell 'all present members are admitted at once, and none is expelled'
 expect 0 '^order 3: ' "${admit[@]}" --present
 expect 1 'are already admitted' "${admit[@]}" --present
 for name in one two three; do
@@ -41,13 +41,13 @@ for name in one two three; do
 done
 expect 0 '^[0-9a-f]{8}  *[0-9a-f]{8} live  order [123] ' "$hearsay" members --state "$dir/two"
 
-tell 'a fourth that was not admitted ends'
+tell 'a fourth node that is not admitted ends'
 start four "${nodes[@]}" --set "node.peers=$at"
 reap four 5
 says "$dir/four.err" "no member admits this node; have its id listed or admitted .*$four" ||
     fail 'it does not say what to do'
 
-tell 'it is admitted, and joins'
+tell 'the fourth node is admitted and joins'
 expect 0 "^order 4: ${four:0:8} is admitted: node four$" "${admit[@]}" "$four" 'node four'
 expect 1 "${four:0:8} is already admitted, by order 4" "${admit[@]}" "$four"
 start four "${nodes[@]}" --set "node.peers=$at"
@@ -56,7 +56,7 @@ for name in one two three four; do
 done
 expect 0 '^node four  *[0-9a-f]{8} live  order 4 ' "$hearsay" members --state "$dir/two"
 
-tell 'it is expelled, and admitted again: it begins anew'
+tell 'the fourth node is expelled, admitted again, and joins with a new incarnation'
 expect 0 "^order 5: ${four:0:8} is expelled" "$hearsay" expel --key "$dir/operator.key" \
     --state "$dir/one" "$four" --all --reason 'its disk is broken'
 reap four 4
@@ -67,7 +67,7 @@ for name in one two three four; do
     wait_for 60 "$name to know the others" shows "$name" '"members_live":4,'
 done
 
-tell 'all end with one model'
+tell 'all nodes end with one model'
 leave_together one two three four
 
 printf '%3d s  done\n' "$SECONDS"

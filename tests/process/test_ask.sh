@@ -42,7 +42,7 @@ asks_of_saved() {
         "${ask[@]}" --json --top 10 "$dir/images.npy" >"$dir/remote.out" && shows one "$before"
 }
 
-tell 'a node is asked, and says what its saved model says'
+tell 'a node answers inference requests like its saved model'
 samples images 150 '|u1' 1 28 28
 samples others 2 '|u1' 1 27 28
 samples floats 2 '<f4' 1 28 28
@@ -64,11 +64,11 @@ assert len({row['classes'][0] for row in local}) > 1, 'to this model all samples
 PYTHON
 expect 0 '^ +149  [0-9] [0-9.]+ %, ' "${ask[@]}" "$dir/images.npy"
 
-tell 'nobody has become a member, or is in the log'
-shows one '"members_live":1,' || fail 'who asked is a member'
-! notes one '"note":"(refused|neighbour|mismatch)"' || fail 'who asked is in the log'
+tell 'no client is a member or is in the log'
+shows one '"members_live":1,' || fail 'the client is a member'
+! notes one '"note":"(refused|neighbour|mismatch)"' || fail 'the client is in the log'
 
-tell 'what cannot be asked is refused'
+tell 'invalid requests are refused'
 expect 1 'its samples are 1x27x28, and the model takes 1x28x28' "${ask[@]}" "$dir/others.npy"
 expect 1 'the model was trained on bytes' "${ask[@]}" "$dir/floats.npy"
 "$hearsay" swarmkey "$dir/other.key" >/dev/null
@@ -78,13 +78,13 @@ expect 1 'no-such.key' \
     "${ask[@]}" --swarm-key "$dir/no-such.key" "$dir/images.npy"
 expect 1 'port' "${ask[@]}" --node 127.0.0.1 "$dir/images.npy"
 
-tell 'a node that answers no questions is not asked'
+tell 'a node with node.answers = no refuses requests'
 start two
 ask_of two
 expect 1 'does not serve inference; set node.answers = yes there' "${ask[@]}" "$dir/images.npy"
 ! notes two 'invalid' || fail 'it was asked'
 
-tell 'where there is a list of members, only these are answered'
+tell 'with a list of members, only members receive answers'
 "$hearsay" keygen "$dir/guest.key" | sed -n '/^[0-9a-f]\{64\}$/p' >"$dir/members"
 "$hearsay" keygen "$dir/three.key" | sed -n '/^[0-9a-f]\{64\}$/p' >>"$dir/members"
 start three --set node.answers=yes --set "node.members=$dir/members"
@@ -92,7 +92,7 @@ ask_of three
 expect 1 "not on this swarm's list of members" "${ask[@]}" "$dir/images.npy"
 expect 0 '^ +149  ' "${ask[@]}" --identity "$dir/guest.key" "$dir/images.npy"
 
-tell 'it cannot be promised of a model of sequences'
+tell 'node.answers is refused for a model of sequences'
 printf 'so much text that some windows fit into it, and a few more %.0s' {1..40} >"$dir/text"
 expect 1 'answers = yes: inference works only for models of images or tables' \
     "$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key" \
@@ -100,6 +100,6 @@ expect 1 'answers = yes: inference works only for models of images or tables' \
     --set data.source=text --set "data.text=$dir/text" --set data.context=16 \
     --set 'model.layers=embed 256 8, logits'
 
-tell 'those that were asked leave as ever'
+tell 'the nodes leave normally'
 leave one
 leave three

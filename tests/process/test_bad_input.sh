@@ -138,19 +138,19 @@ count=$(grep -c '"note":"refused"' "$dir/one.log")
 printf '\0\160' | throw || true
 wait_for 20 'one to say what it held back' notes one 'notes about other nodes were suppressed'
 
-tell 'and a swarm goes on'
+tell 'the swarm continues'
 start two --set "node.peers=$address"
 wait_for 20 'the two to be neighbours' notes two '"neighbours":1'
 wait_for 20 'two to hear' notes two '"rumors_received":[1-9]'
 
-tell 'a setting that should be the same'
+tell 'a shared setting differs'
 start hasty --set "node.peers=$address" --set train.rate=0.5
 wait_for 20 'hasty to be told' notes hasty 'settings that must be equal on all nodes: train.rate = .* \(here 0.5\)'
 wait_for 20 'one to be told' notes one 'settings that must be equal on all nodes: train.rate = 0.5 \(here'
 kill -TERM "${pid[hasty]}"
 reap hasty 0
 
-tell 'somebody on the way turns bits'
+tell 'bits change in transit'
 coproc "$meddle" "$port"
 pid[meddle]=$COPROC_PID
 read -r -u "${COPROC[0]}" between

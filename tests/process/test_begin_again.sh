@@ -19,7 +19,7 @@ heard_of() {
 }
 hears_more_of() { [[ $(heard_of "$1" "$2") -gt $3 ]]; }
 
-tell 'a member begins again and again'
+tell 'a member restarts again and again'
 make_villain
 know_each_other
 start_villain begin-again "$one" --times 5000
@@ -27,14 +27,14 @@ wait_for 240 'it to have said all' says "$dir/client.out" '^began 5000 times'
 wait_for 60 'one to name it' notes one \
     "$villain.*the table of incarnations is full for this member"
 
-tell 'a node that nobody knows is heard by all'
+tell 'all nodes receive rumors of an unknown node'
 start late "${nodes[@]}" --set "node.peers=$one"
 wait_for 60 'late to say who it is' says "$dir/late.err" ' node [0-9a-f]* in swarm'
 for name in one two three; do
     wait_for 90 "$name to hear it" hears_more_of "$name" "$(id_of late)" 1
 done
 
-tell 'and so is one that comes back'
+tell 'all nodes receive rumors of a returning node'
 two=$(id_of two)
 leave two
 before=$(heard_of one "$two")
@@ -43,7 +43,7 @@ for name in one three late; do
     wait_for 90 "$name to hear it" hears_more_of "$name" "$two" "$before"
 done
 
-tell 'all end with one model'
+tell 'all nodes end with one model'
 kill "${pid[villain]}"
 wait "${pid[villain]}" 2>/dev/null || true
 unset 'pid[villain]'

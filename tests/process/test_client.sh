@@ -31,7 +31,7 @@ two=$(address_of two)
 "$hearsay" keygen "$dir/client.key" >/dev/null
 "$hearsay" swarmkey "$dir/other.key" >/dev/null
 
-tell 'a client of another swarm or model is turned away, and knows why'
+tell 'a client of another swarm or model is refused with a reason'
 start_client client "$layers" 76330 "$one" --swarm-key "$dir/other.key"
 expect_lines 3 '^turned away: closed without a word: it has another swarm key'
 start_client client "$layers" 76330 "$one" --swarm other
@@ -41,7 +41,7 @@ expect_lines 3 '^turned away: refused: it has another model$'
 start_client client "$layers" 76330 "$one" --model "1x28x28, layout 2: dense 10; seed 1" --parameters 7850
 expect_lines 3 '^turned away: refused: it has another model, another number of parameters$'
 
-tell 'a rumor with a forged signature ends the conversation'
+tell 'a rumor with a forged signature closes the connection'
 start_member hostile.py client "$layers" 76330 "$one" --attack forge
 expect_lines 3 '^turned away: BYE 5: .*(forged)'
 
@@ -50,14 +50,14 @@ start_client client "$layers" 76330 "$one" "$two"
 expect_lines 0 '^speaks version 12$' "^took over 10 blocks: $version" "^heard more: $version" \
     "^published one: $version" '^2 neighbours hold it, with the right digest$'
 
-tell 'another incarnation of it, of the version before, takes over the base with that rumor, and stays until all have left'
+tell 'the client takes over the base in another incarnation, with the previous protocol version, and stays until the nodes leave'
 start_client client "$layers" 76330 "$two" "$one" --stay --newest 11
 wait_for 240 'the client to publish' says "$dir/client.out" '^2 neighbours hold it'
 leave two
 leave one
 expect_lines 0 '^speaks version 11$' "^took over 10 blocks: $version" "^the others left: $version"
 
-tell 'it ends with the digest of the base that the last of them saved'
+tell 'the client ends with the digest of the last saved base'
 expect 0 '"digest"' "$hearsay" eval --state "$dir/one" --data-source generated --test-count 200 \
     --json
 digest=$(sed -n 's/.*"digest": "\([0-9a-f]*\)".*/\1/p' "$dir/said.out")
@@ -65,6 +65,6 @@ expect_digest="^the others left: .* digest $digest$"
 says "$dir/client.out" "$expect_digest" || fail "the saved base has digest $digest"
 
 tell 'no node has seen a digest other than its own'
-! grep -h '"level":"error"' "$dir/one.log" "$dir/two.log" || fail 'a node shows an error'
+! grep -h '"level":"error"' "$dir/one.log" "$dir/two.log" || fail 'a node logged an error'
 
 printf '%3d s  done\n' "$SECONDS"

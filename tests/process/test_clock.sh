@@ -45,8 +45,8 @@ done
 
 (($(incarnation one) > (EPOCHSECONDS + year / 2) * 1000)) || fail 'the clock was never wrong'
 
-tell 'they end with one model'
+tell 'both nodes end with one model'
 leave_together one two
-! grep -h '"level":"error"' "$dir/one.log" "$dir/two.log" || fail 'a node shows an error'
+! grep -h '"level":"error"' "$dir/one.log" "$dir/two.log" || fail 'a node logged an error'
 
 printf '%3d s  done\n' "$SECONDS"

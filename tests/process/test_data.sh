@@ -44,7 +44,7 @@ data=("$hearsay" data)
 arrays=(--set data.source=npy --set "data.x=$dir/x.npy" --set "data.y=$dir/y.npy")
 numbers=(--set data.source=npy --set "data.x=$dir/x.npy" --set "data.y=$dir/wanted.npy")
 
-tell 'what a file is'
+tell 'descriptions of files'
 expect 0 'x.npy: NumPy array of uint8, shape \(300, 4\)$' "${data[@]}" "$dir/x.npy" "$dir/y.npy"
 expect 0 '^  numbers   mean 79.95, deviation 87.4666, from 0 to 249$' "${data[@]}" "$dir/x.npy"
 expect 0 '^  column 3 +mean ' "${data[@]}" "$dir/x.npy"
@@ -68,7 +68,7 @@ expect 0 '^  5 7 5 9 ' "${data[@]}" "$dir/tokens.bin"
 expect 0 'picture: IDX, images, shape \(1, 8, 8\)$' "${data[@]}" "$dir/picture"
 expect 0 '^  @@@@    $' "${data[@]}" "$dir/picture"
 
-tell 'what a node would learn'
+tell 'descriptions of training data'
 expect 0 '^training    270 samples of 1x1x4 \(shard 1/1\)$' "${data[@]}" "${arrays[@]}"
 expect 0 '^test        30 samples$' "${data[@]}" "${arrays[@]}"
 expect 0 '^numbers     bytes: mean .*; normalised to mean 0 and deviation 1$' "${data[@]}" "${arrays[@]}"
@@ -88,7 +88,7 @@ expect 0 'NumPy array of uint8, channels last, shape \(4, 3, 8, 8\)' "${data[@]}
 bytes_of 1 "${pixels[@]:0:512}" | npy unclear.npy '|u1' '1, 16, 8, 4'
 expect 1 'say which: data.channels = first, or last' "${data[@]}" "$dir/unclear.npy"
 
-tell 'what is wrong with it'
+tell 'messages about invalid data'
 bytes_of 2 0 1 2 | npy float16.npy '<f2' '3,'
 bytes_of 4 1 2 3 4 | npy fortran.npy '<f4' '2, 2' True
 bytes_of 4 1 2 3 4 | npy big.npy '>i4' '4,'
@@ -160,7 +160,7 @@ above() {
 }
 learn=(--set 'model.layers=dense 16, tanh, dense 4' --set train.rate=0.05 --set train.evaluate_s=0.5)
 
-tell 'two nodes learn classes, a half each'
+tell 'two nodes learn classes from half of the data each'
 start one "${learn[@]}" "${arrays[@]}" --set data.shard=1/2
 address=$(address_of one)
 start two "${learn[@]}" "${arrays[@]}" --set data.shard=2/2 --set "node.peers=$address"
@@ -195,7 +195,7 @@ wait_for 40 'it to hear from the others' shows site '"rumors_received":[1-9]'
 ! notes site 'local labels go up to' || fail 'it was told how many classes there are'
 leave site
 
-tell 'numbers are another model'
+tell 'a model for numbers'
 start other "${learn[@]}" "${numbers[@]}" --set 'model.layers=dense 16, tanh, dense 1' \
     --set "node.peers=$address" --alone
 wait_for 40 'it to be refused' says "$dir/other.err" 'other model'
@@ -207,7 +207,7 @@ leave two
 says "$dir/one.log" '"note":"final".*"accuracy":' || fail 'no accuracy at the end'
 says "$dir/other.log" '"note":"final".*"rmse":[0-9.e-]*,"r2":(0\.[5-9]|1)' || fail 'no R2 at the end'
 
-tell 'what was learned'
+tell 'evaluations of the saved model'
 eval=("$hearsay" eval --state "$dir/two")
 expect 0 '^accuracy  (100|9[0-9])\.[0-9]* % \([0-9]* of 300 test samples\)$' \
     "${eval[@]}" --x "$dir/x.npy" --y "$dir/y.npy"
@@ -229,7 +229,7 @@ expect 0 '^R2        (0\.[5-9][0-9]*|1\.0000) \(variance of the targets 0\.1875\
 expect 0 '"rmse": [0-9.e-]*, "r2": (0\.[5-9]|1)[0-9]*, "test_samples": 300' \
     "${eval[@]}" --json --x "$dir/x.npy" --y "$dir/wanted.npy"
 
-tell 'what is predicted'
+tell 'predictions of the saved model'
 predict=("$hearsay" predict --state "$dir/two" --input)
 bytes_of 1 10 20 220 30 240 0 0 0 | npy two.npy '|u1' '2, 4'
 expect 0 '^     0  2 (100|[5-9][0-9])\.[0-9]* %, [013] [0-9.]* %, ' "${predict[@]}" "$dir/two.npy"
@@ -243,7 +243,7 @@ predict=("$hearsay" predict --state "$dir/other" --input)
 expect 0 '^     1  (0\.[5-9]|1)[0-9.]*$' "${predict[@]}" "$dir/two.npy"
 expect 0 '"sample":0,"numbers":\[-?[0-9.e-]*\]' "${predict[@]}" "$dir/two.npy" --json
 
-tell 'and what cannot be'
+tell 'invalid data are refused'
 png wide.png 5 10 20 220 30 0
 head -c 60 "$dir/grey.png" >"$dir/cut.png"
 expect 1 'wide.png: the image has 5 x 1 pixels, but the model takes 4 x 1' "${predict[@]}" "$dir/wide.png"
@@ -257,13 +257,13 @@ expect 1 'none.safetensors: ' "$hearsay" predict --state "$dir/none.safetensors"
 expect 2 'there is nothing to predict' "$hearsay" predict
 expect 2 'a whole number from 1 to 100' "${predict[@]}" "$dir/two.npy" --top 0
 
-tell 'a whole swarm of numbers'
+tell 'hearsay swarm learns numbers'
 expect 0 '^Its R2 is [0-9.]* %: the target of 50 % is met' "$hearsay" swarm --nodes 2 --data npy \
     --set "data.x=$dir/x.npy" --set "data.y=$dir/wanted.npy" --layers 'dense 16, tanh, dense 1' \
     --target 50
 says "$dir/said.out" '^All nodes hold the same model, bit for bit' || fail 'not one model'
 
-tell 'the doctor tries it'
+tell 'hearsay doctor checks the data'
 doctor=("$hearsay" doctor "${small[@]}" --set "node.identity=$dir/one.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none")
 expect 0 '^ok    data: 270 training samples .shard 1/1., 30 test samples, 1x1x4, 4 classes$' \

@@ -91,7 +91,7 @@ called node.peers=n1:7770,n2:7773,n3:7774
 task 4 12 'n1 n2 n3 n4 n5' '3,1(x3),6' || fail 'task 4'
 called node.peers=n1:7770,n2:7773,n4:7775
 
-tell 'Slurm: what else a task says'
+tell 'Slurm: other arguments and messages of a task'
 : >"$dir/job/node.conf"
 mkdir "$dir/elsewhere"
 task_with=(HEARSAY_PORT=9000 SLURM_CPUS_PER_TASK=3)
@@ -117,7 +117,7 @@ called "node.swarm_key=$dir/elsewhere/swarm.key"
 ! task 0 2 'n1 n2' 2 || fail 'it does not see that a machine is missing'
 says "$dir/task.err" 'cannot match' || fail 'says nothing about it'
 
-tell 'Kubernetes: a pod knows its place'
+tell 'Kubernetes: a pod derives its settings from its name'
 mkdir "$dir/etc" "$dir/secret" "$dir/state" "$dir/run"
 sed -n '/^  node.conf: |$/,/^---$/{/^    /s///p}' "$deploy/kubernetes/hearsay.yaml" \
     >"$dir/etc/node.conf"
@@ -206,7 +206,7 @@ else
     skip 'no systemd-analyze: whether it takes the units'
 fi
 
-tell 'systemd: what it hears from a node'
+tell 'systemd: notifications of a node'
 if has perl; then
     # Prints each datagram as a line, with | for its line breaks.
     perl -MSocket -e '$| = 1; socket(S, AF_UNIX, SOCK_DGRAM, 0); bind(S, sockaddr_un($ARGV[0]))

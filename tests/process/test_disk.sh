@@ -88,7 +88,7 @@ cp "$dir/one/incarnation" "$dir/incarnation.before"
 suffers 0 5
 start_faulty one "${nodes[@]}"
 reap one 1
-says "$dir/one.err" 'incarnation.*Input/output error' || fail 'it does not say why'
+says "$dir/one.err" 'incarnation.*Input/output error' || fail 'its message lacks the reason'
 cmp -s "$dir/one/incarnation" "$dir/incarnation.before" || fail 'it has changed the incarnation'
 ((first > 0)) || fail 'no incarnation'
 

@@ -76,7 +76,7 @@ expect 1 "^FAIL  data: .*$dir/data" "${doctor[@]}" --set data.source=idx --set "
 expect 1 '^FAIL  model: .*dense 3' "${doctor[@]}" --set 'model.layers=dense 3'
 expect 0 '^WARN  device: .*train.threads is 64' "${doctor[@]}" --set train.threads=64
 
-tell 'what an earlier life has left'
+tell 'files of an earlier start'
 start old --set train.samples_max=640
 wait_for 20 'it to learn' notes old '"steps":[1-9]'
 leave old
@@ -135,7 +135,7 @@ expect 1 "^FAIL  port: cannot listen on $address: .*choose another node.listen p
 expect 1 "^FAIL  state_dir: $dir/one: a running node uses this folder" \
     "${doctor[@]}" --set "node.state_dir=$dir/one"
 
-tell 'products of matrices by the instructions that the processor has'
+tell 'instructions for matrix products'
 if grep -q ' avx2 ' /proc/cpuinfo; then
     expect 0 '^cpu: OpenBLAS, [A-Z]' env -u OPENBLAS_CORETYPE "$hearsay" --version
     ! says "$dir/said.out" '(Prescott|Core2|Nehalem|generic) kernels' || fail 'slow kernels'
@@ -153,7 +153,7 @@ expect 1 'not accept this node: other swarm id' \
 expect 1 "^WARN  peer $address: was not asked whether it accepts this node" \
     "${doctor[@]}" --set "node.peers=$address" --set "node.identity=$dir/no-such.key"
 
-tell 'peers that are not there'
+tell 'unreachable peers'
 # No program listens on port 1.
 expect 1 '^FAIL  peer 127.0.0.1:1: cannot be reached .*connection refused.*no program listens' \
     "${doctor[@]}" --set "node.peers=127.0.0.1:1, $address, no-such-host.invalid:7770"

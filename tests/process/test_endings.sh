@@ -26,7 +26,7 @@ kill -TERM "${pid[two]}" 2>/dev/null || true
 reap two 0
 has_saved two || fail 'it has not saved the base'
 
-tell 'under nohup it goes on'
+tell 'a node under nohup continues'
 trap '' HUP
 start three
 trap - HUP
@@ -36,7 +36,7 @@ learns three || fail 'it does not learn any more'
 alive three || fail 'it has ended'
 leave three
 
-tell 'a closed terminal ends it, and it saves'
+tell 'a node saves and ends when its terminal closes'
 "$hearsay" keygen "$dir/four.key" >/dev/null
 python3 - "$dir/four.out" "$dir/four.log" "$hearsay" node "${small[@]}" --set "node.identity=$dir/four.key" \
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/four" --log "$dir/four.log" <<'P' || fail 'exit code'

@@ -30,7 +30,7 @@ for name in one two three; do
         fail "$name does not know its rumor"
 done
 
-tell 'what cannot be ordered is not'
+tell 'invalid orders are refused'
 expect 2 'name one member by its id' "${expel[@]}" --reason why
 expect 2 'is not the beginning of an id' "${expel[@]}" --reason why xyz
 expect 2 'give a --reason' "${expel[@]}" "$villain"
@@ -48,7 +48,7 @@ printf 'no order' >"$dir/one/order"
 wait_for 20 'one to refuse what is no order' notes one 'was refused: it is not an order'
 [[ ! -e $dir/one/order ]] || fail 'what was refused stays'
 
-tell 'it is expelled by all nodes, and what it published leaves their bases'
+tell 'all nodes expel the member and remove its rumors from their bases'
 expect 0 "^order 1: $villain is expelled from the swarm: publishes noise$" \
     "${expel[@]}" "$villain" --reason 'publishes noise'
 says "$dir/said.out" '1 are retracted from the base, and 0 stay$' || fail 'it does not say what goes'
@@ -65,17 +65,17 @@ for name in one two three; do
     expect 0 "^  expelled   $villain: publishes noise$" "$hearsay" status --state "$dir/$name"
 done
 
-tell 'a node that comes back obeys from the start'
+tell 'a restarted node obeys the order at once'
 leave two
 start two "${nodes[@]}" --set "node.peers=$one"
 wait_for 40 'two to answer' shows two "\"number\":1,\"id\":\"$villain"
 
-tell 'a node that is expelled ends, and does not come back'
+tell 'an expelled node ends and cannot rejoin'
 out=$(own_id three)
 expect 0 "^order 2: ${out:0:8} is expelled" "${expel[@]}" "${out:0:12}" --all --reason 'its disk is broken'
 reap three 4
 says "$dir/three.err" 'expelled this node from the swarm \(order 2\): its disk is broken' ||
-    fail 'it does not say why'
+    fail 'its message lacks the reason'
 start three "${nodes[@]}" --set "node.peers=$one"
 reap three 4
 # Node two's log does not reach back before its restart, so it takes over the base of node one.
@@ -83,8 +83,8 @@ obeys() { shows "$1" '"number":2,' && ! says "$dir/page.out" "\"id\":\"$out\",\"
 wait_for 40 'one to obey' obeys one
 wait_for 40 'two to obey' obeys two
 
-tell 'the others end with one model'
+tell 'the other nodes end with one model'
 leave_together one two
-! grep -h '"level":"error"' "$dir/two.log" || fail 'a node shows an error'
+! grep -h '"level":"error"' "$dir/two.log" || fail 'a node logged an error'
 
 printf '%3d s  done\n' "$SECONDS"

@@ -18,7 +18,7 @@ know_each_other
 page three
 out=$(sed -n 's/.*"program":"[^"]*","id":"\([0-9a-f]*\)".*/\1/p' "$dir/page.out")
 
-tell 'a witness hears all that was said so far, and what is said'
+tell 'a witness receives all earlier and all new rumors'
 "$hearsay" keygen "$dir/witness.key" >/dev/null
 start_member witness.py witness "$layers" 12730 "$one" "$two" --heard "$dir/heard" --layers "$layers"
 # Prints the number of versions that the witness checked. The witness ends at the first wrong
@@ -35,19 +35,19 @@ sees 5
 known() { page one && sed -n "s/.*\"id\":\"$out\",\"incarnation\":[0-9]*,\"rumors\":\([0-9]*\).*/\1/p" "$dir/page.out"; }
 comes_to() { local now && now=$(known) && [[ -n $now ]] && ((now >= $1)); }
 
-tell 'three publishes before and after a moment'
+tell 'node three publishes before and after a moment'
 wait_for 120 'three to publish' comes_to 8
 moment=$(date -u '+%Y-%m-%d %H:%M:%S')
 before=$(known) # upper bound of its rumors at that moment
 wait_for 120 'three to publish more' comes_to $((before + 8))
 sees $(($(versions) + 2)) # so a slow witness has also received these rumors
 
-tell 'what is no moment, or too long ago, is refused'
+tell 'invalid and too early moments are refused'
 expect 2 'say how long ago, such as 90s' "${expel[@]}" "$out" --since 'a while'
 expect 2 'this time is in the future' "${expel[@]}" "$out" --since '2999-01-01 00:00'
 expect 2 'give either --since or --all' "${expel[@]}" "$out" --since 1h --all
 
-tell 'what it published since then is taken out, by all'
+tell 'all nodes remove the rumors since that moment'
 expect 0 "^order 1: ${out:0:8} is expelled from the swarm: its labels are wrong$" \
     "${expel[@]}" "$out" --since "$moment"
 says "$dir/said.out" "of its rumors .* are retracted from the base, and [0-9]* stay, which arrived before $(date -u '+%Y-%m-')" ||
@@ -59,10 +59,10 @@ for name in one two; do
     wait_for 20 "$name to obey" shows "$name" "\"id\":\"$out\",\"incarnation\":[0-9]*,\"rumors\":$kept,"
 done
 
-tell 'they train on, and the witness sees that what they show is the sum without it'
+tell 'training continues, and the witness computes the same bases without those rumors'
 sees $(($(versions) + 5))
 
-tell 'a node that has just begun has not what came before'
+tell 'a restarted node lacks the earlier rumors'
 leave two
 start two "${nodes[@]}" --set "node.peers=$one"
 wait_for 40 'two to know the order' shows two "\"number\":1,\"id\":\"$out\""
@@ -72,7 +72,7 @@ wait_for 40 'two to know what one published' shows two "\"id\":\"$first\",\"inca
 expect 1 'log has the rumors of .* since .*hearsay rewind' \
     "${expel[@]}" --state "$dir/two" "${first:0:12}" --since "$moment"
 
-tell 'the sum, done again from all that was heard, is what they have saved, each weight of it'
+tell 'the sum of all rumors equals each weight of the saved bases'
 leave_together one two
 reap witness 0
 expect 0 "digest $(digest one); rumors: .*\\b${out:0:8} $kept of [0-9]+" /usr/bin/python3 -B \
@@ -80,6 +80,6 @@ expect 0 "digest $(digest one); rumors: .*\\b${out:0:8} $kept of [0-9]+" /usr/bi
     "$dir/one/base.safetensors" "$dir/two/base.safetensors"
 heard=$(sed -n "s/.*one.*${out:0:8} $kept of \([0-9]*\).*/\1/p" "$dir/said.out")
 ((heard > kept)) || fail "the witness heard $heard of its rumors, and $kept stay"
-! grep -h '"level":"error"' "$dir/one.log" "$dir/two.log" || fail 'a node shows an error'
+! grep -h '"level":"error"' "$dir/one.log" "$dir/two.log" || fail 'a node logged an error'
 
 printf '%3d s  done\n' "$SECONDS"

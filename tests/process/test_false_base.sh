@@ -7,14 +7,14 @@ source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
 
 nodes=(--set exchange.interval_s=0.2 --set exchange.bytes_per_s=4K "${patient[@]}")
 
-tell 'two nodes train, until who joins needs a base'
+tell 'two nodes train until a joiner needs a base'
 start one "${nodes[@]}"
 one=$(address_of one)
 start two "${nodes[@]}" --set "node.peers=$one"
 two=$(address_of two)
 wait_for 60 'many rumors' shows one '"rumors_known":[2-9][0-9][0-9]'
 
-tell 'one that joins is given zeros, before it reaches anybody else'
+tell 'a joiner receives zeros before it reaches another node'
 leave two
 start three "${nodes[@]}" --set "node.peers=$two" --set train.enabled=no
 three=$(address_of three)
@@ -26,15 +26,15 @@ reap villain 3
 notes three "\"note\":\"false_base\".*$villain" || fail 'three does not say who gave it'
 ! notes three 'has the base of the swarm' || fail 'three takes zeros for the base'
 
-tell 'it takes the base of another'
+tell 'the joiner takes the base of another node'
 start two "${nodes[@]}" --set "node.listen=$two" --set "node.peers=$one"
 wait_for 120 'three to hold the base' notes three 'has the base of the swarm'
 wait_for 60 'three to know both' shows three '"neighbours":2,'
 joined_again() { (($(grep -c '"note":"joined"' "$dir/two.log") > 1)); } # the log contains both starts
 wait_for 120 'two to have joined again' joined_again
 
-tell 'all end with one model'
+tell 'all nodes end with one model'
 leave_together one two three
-! grep -h '"level":"error"' "$dir"/*.log || fail 'a node shows an error'
+! grep -h '"level":"error"' "$dir"/*.log || fail 'a node logged an error'
 
 printf '%3d s  done\n' "$SECONDS"

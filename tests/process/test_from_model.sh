@@ -26,7 +26,7 @@ leave old
 digest=$(said_of old digest)
 [[ $digest =~ ^[0-9a-f]{16}$ ]] || fail "no digest: $digest"
 
-tell 'a damaged copy is not what it says it is'
+tell 'a damaged copy is reported'
 eval=("$hearsay" eval --data-source generated --test-count 200 --state "$dir/copy.safetensors")
 size=$(stat -c %s "$base")
 # Replaces the last weights of a copy by these bytes.
@@ -44,7 +44,7 @@ expect 1 "$refused" "${eval[@]}"
 damage '\0\0\xc0\x7f' 4 # NaN
 expect 1 "$refused" "${eval[@]}"
 
-tell 'a file that another program wrote is taken as model.start takes it'
+tell 'a file of another program is evaluated as model.start reads it'
 foreign=$dir/foreign.safetensors
 sed 's/"format":"hearsay"/"format":"pytorch"/' "$base" >"$foreign"
 cmp -s "$base" "$foreign" && fail 'the file was not changed'
@@ -64,7 +64,7 @@ expect 1 'the file does not name its model: "lenet" is assumed; name another wit
 expect 1 "$holds \[16,784\]" "${eval[@]}" "$foreign" --layers 'dense 16, relu, dense 9, relu, dense 10'
 expect 1 'unknown model "nope"' "${eval[@]}" "$foreign" --model nope
 
-tell 'another swarm starts from it, bit for bit'
+tell 'another swarm starts from the model, bit for bit'
 start quiet --set "model.start=$base" --set node.swarm=new --set train.enabled=no
 address=$(address_of quiet)
 says "$dir/quiet.log" "start $digest" || fail 'it does not say from what it starts'
@@ -72,7 +72,7 @@ leave quiet
 [[ $(said_of quiet digest) == "$digest" ]] || fail 'what it holds is not what it started from'
 [[ $(said_of quiet samples) == 0 ]] || fail 'this swarm has learned nothing yet'
 
-tell 'it trains on, also with a node that starts from other weights'
+tell 'training continues, also with a node that starts from other weights'
 start one --set "model.start=$base" --set node.swarm=new
 address=$(address_of one)
 start two --set "model.start=$base" --set node.swarm=new --set "node.peers=$address"
@@ -90,7 +90,7 @@ for name in one two three other; do
 done
 [[ $(said_of one digest) != "$digest" ]] || fail 'nothing was learned'
 
-tell 'a node that took over first weights is killed before its first checkpoint, and starts again'
+tell 'a node that took over initial weights is killed before its first checkpoint, and restarts'
 "$hearsay" operatorkey "$dir/operator.key" >"$dir/said.out"
 guarded=(--set node.swarm=guarded --set "node.operator=$(sed -n 's/^node.operator = //p' "$dir/said.out")")
 start keeps --set "model.start=$base" "${guarded[@]}"
@@ -111,7 +111,7 @@ wait_for 30 'it to hear the swarm again' has late rumors_received 1
 leave late
 leave keeps
 
-tell 'it goes on from its checkpoint, and not without what it started from'
+tell 'a node continues from its checkpoint only with the same start'
 start one --set "model.start=$base" --set node.swarm=new
 wait_for 20 'it to learn' has one samples 1
 leave one
@@ -119,7 +119,7 @@ again=("$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/one" --set node.swarm=new)
 expect 1 'none of the .* checkpoints is usable' "${again[@]}"
 
-tell 'whose checkpoint it is, if not ours'
+tell 'a checkpoint of another swarm or model is described'
 # The command must refuse the checkpoint and name what it belongs to.
 of() { expect 1 "checkpoint-[0-9]+: is of $1" "${again[@]}" "${@:2}"; }
 of "a swarm that started from start $digest, but this swarm starts from seed 1; restore model.seed or"
@@ -137,7 +137,7 @@ is_saved() {
     [[ $samples =~ ^[0-9]+$ && $samples -ge $2 ]]
 }
 
-tell 'the model can be had while it is trained, and after a crash'
+tell 'the model is saved during training, and survives a crash'
 start trains --set node.save_s=0.3
 wait_for 20 'a model' is_saved trains 1
 alive trains || fail 'it has ended'
@@ -157,20 +157,20 @@ notes trains "\"note\":\"resumed\",\"level\":\"info\",\"text\":\"$resumed" ||
 says "$dir/trains.err" "$resumed" || fail 'it does not say from what it goes on'
 leave trains
 
-tell 'where the newest checkpoint is damaged, it says so and takes the one before'
+tell 'a node reports a damaged checkpoint and uses the previous one'
 newest=$(cd "$dir/trains" && printf '%s\n' checkpoint-* | sort -t - -k 2n | tail -n 1)
 truncate -s 5000 "$dir/trains/$newest"
 start trains
 wait_for 20 'it to go on' \
     notes trains '"note":"resumed","level":"warning","text":"continues from an older one, .*checkpoint-'
 notes trains "\"note\":\"resumed\",\"level\":\"warning\",\"text\":\".*$newest: chunk" ||
-    fail 'it does not say why'
+    fail 'its message lacks the reason'
 leave trains
 for left in "$dir"/trains/*.new "$dir"/trains/base.safetensors.*; do
     [[ ! -e $left ]] || fail "a crash has left a file for ever: $left"
 done
 
-tell 'a base that cannot be saved is no checkpoint lost'
+tell 'checkpoints continue if the base cannot be saved'
 mkdir -p "$dir/blocked/base.safetensors"
 start blocked --set node.save_s=0.3
 wait_for 20 'it to say so' notes blocked '"note":"saved","level":"error".*cannot save the model'
@@ -178,13 +178,13 @@ wait_for 20 'a checkpoint' has blocked checkpoint_age_s 0
 kill -TERM "${pid[blocked]}"
 reap blocked 1
 says "$dir/blocked.err" 'base.safetensors: cannot save the model: Is a directory' ||
-    fail 'it does not say why'
+    fail 'its message lacks the reason'
 rmdir "$dir/blocked/base.safetensors"
 start blocked
 wait_for 20 'it to go on' has blocked samples 1
 leave blocked
 
-tell 'files that will not do'
+tell 'unusable files are refused'
 node=("$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none")
 expect 1 '\[model\] start: .*no-such: cannot be opened' "${node[@]}" --set "model.start=$dir/no-such"

@@ -22,7 +22,7 @@ small+=(--set data.train_count=20000 --set exchange.bytes_per_s=1M)
 with_gpu=(--set train.device=cuda:0)
 without=(--set train.device=cpu)
 
-tell 'it is listed and can be chosen'
+tell 'the GPU is listed and can be selected'
 expect 0 '^cuda:0: .*compute capability [0-9.]+, GPU-[0-9a-f-]{36}$' "$hearsay" --version
 uuid=$(sed -n 's/^cuda:0: .*, \(GPU-[0-9a-f-]*\)$/\1/p' "$dir/said.out")
 "$hearsay" keygen "$dir/me.key" >/dev/null
@@ -73,7 +73,7 @@ for name in gpu one two; do
         --test-count 500 --json
 done
 
-tell 'it goes on from its checkpoint, on the other device too'
+tell 'the node continues from its checkpoint, also on the other device'
 start gpu "${without[@]}" --set train.samples_max=14000
 wait_for 60 'it to go on' has_learned gpu 1900
 leave gpu
@@ -83,7 +83,7 @@ leave gpu
 
 [[ ${played:-no} == yes ]] || exit 0 # the tests below break a GPU
 
-tell 'it multiplies in the precision that gains most, and says what that is'
+tell 'the node selects and reports the precision'
 wide='model.layers=dense 1024, relu, dense 10'
 expect 0 'device: .* multiplies in tf32, with a peak speed of matrix products 8 times that of fp32$' "${doctor[@]}"
 expect 0 'device: .* multiplies in bf16, with a peak speed of matrix products 16 times ' "${doctor[@]}" --set "$wide"
@@ -93,7 +93,7 @@ expect 0 'device: .* multiplies in fp32$' env CUDA_ON_CPU_CAPABILITY=7 "${doctor
 expect 0 '^precision = bf16$' "$hearsay" node "${with_gpu[@]}" --set "$wide" --print-config
 expect 0 '^precision = fp32$' env CUDA_ON_CPU_CAPABILITY=7 "$hearsay" node --set "$wide" --print-config
 
-tell 'a driver that is too old, and a GPU that is gone'
+tell 'an old driver, and a lost GPU'
 old='CUDA 13\.0 needs NVIDIA driver 580 or later, and the one here is for CUDA 12\.4'
 expect 0 "^WARN  device: cpu: .*$old" env CUDA_ON_CPU_DRIVER=12040 "${doctor[@]}"
 shows_peak() {
@@ -109,10 +109,10 @@ wait_for 20 'it to say that its GPU is gone' \
     says "$dir/lost.err" 'warning: computes on cpu: .*, but computed on cuda:0: .* before: check the GPU with nvidia-smi'
 leave lost
 
-tell 'a kind of GPU that it was not compiled for'
+tell 'a GPU without compiled kernels'
 expect 1 '^FAIL  device: GPU 0 cannot be used: no kernel image' env CUDA_ON_CPU_KERNELS=0 "${doctor[@]}"
 
-tell 'a model too large for it'
+tell 'a model too large for the GPU'
 large=(--set 'model.layers=dense 4000, relu, dense 10')
 expect 0 '^ok    GPU memory: .* that are free with CUDA loaded, of .*, scratch buffers and libraries ' "${doctor[@]}"
 expect 1 '^FAIL  GPU memory: a trial start failed with .* free of 41.9 MB, with CUDA loaded \(out of memory: .*; take a smaller model' \
@@ -122,7 +122,7 @@ expect 1 'out of memory: .* on GPU 0.*take a smaller model' env CUDA_ON_CPU_MIB=
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/large" "${with_gpu[@]}" \
     --set 'model.layers=dense 4000, relu, dense 10'
 
-tell 'a swarm takes all that there are, in turn'
+tell 'hearsay swarm uses all GPUs in turn'
 CUDA_ON_CPU_DEVICES=2 expect 0 'All nodes hold the same model' "$hearsay" swarm --nodes 3 \
     --data generated --layers 'dense 16, relu, dense 10' --target 50 --dir "$dir/many"
 for place in '1 cuda:0' '2 cuda:1' '3 cuda:0'; do
@@ -130,7 +130,7 @@ for place in '1 cuda:0' '2 cuda:1' '3 cuda:0'; do
         fail "a node does not compute on its own GPU: $place"
 done
 
-tell 'two of them are one node, which goes on with one'
+tell 'a node uses two GPUs and continues with one'
 expect 1 '^FAIL  device: .*GPU 0 is named twice' env CUDA_ON_CPU_DEVICES=2 "${doctor[@]}" \
     --set train.device=cuda:0,0
 expect 1 '^FAIL  device: there is no GPU 2: the 2 here' env CUDA_ON_CPU_DEVICES=2 "${doctor[@]}" \
@@ -152,14 +152,14 @@ leave pair
 expect 0 '"accuracy": 0\.[5-9]' "$hearsay" eval --state "$dir/pair" --data-source generated \
     --test-count 500 --json
 
-tell 'samples too many for it stay with the host'
+tell 'samples that exceed GPU memory stay in host memory'
 CUDA_ON_CPU_MIB=80 start far "${with_gpu[@]}" --set data.train_count=40000 --set train.samples_max=2000
 wait_for 60 'it to learn' has_learned far 2000
 says "$dir/far.err" 'computes on cuda:0: .*, and fetches its samples from the memory of the host' ||
     fail 'it does not say where its samples are'
 leave far
 
-tell 'it breaks, and the others go on'
+tell 'the GPU breaks, and the other nodes continue'
 start other "${without[@]}"
 address=$(address_of other)
 CUDA_ON_CPU_BREAKS=$dir/broken start breaks "${with_gpu[@]}" --set node.save_s=1 \

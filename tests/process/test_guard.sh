@@ -24,7 +24,7 @@ expect 0 'accuracy +[0-9.]+ %' "$hearsay" eval --state "$dir/one/base-averaged.s
 expect 0 'the best is number [0-9]+, with [0-9.]+ % on the test set' "$hearsay" rewind --state "$dir/one"
 kept=$(sed -n 's/.*the best is number [0-9]*, with \([0-9.]*\) % on .*/\1/p' "$dir/said.out")
 
-tell 'started again with fifty times the rate, it ruins the model, and says what to do'
+tell 'a restart with fifty times the rate ruins the model, and the node prints a remedy'
 start one "${nodes[@]}" --set train.rate=1 --set train.clip=0 --set train.weight_decay=0
 wait_for 60 'the warning' notes one '"note":"training","level":"(warning|error)".*hearsay rewind'
 notes one "\"note\":\"training\".*to return to the best base .$kept %.: hearsay rewind" || fail 'it does not name the best score'
@@ -32,12 +32,12 @@ wait_for 20 'the page to say so' shows one '"is_well":false'
 expect 0 'alarm: +training has a problem' "$hearsay" status --state "$dir/one"
 leave one
 
-tell 'the best base is still the one from before'
+tell 'the best base is unchanged'
 remedy=$(sed -n 's/.*"note":"training".*\(hearsay rewind[^"]*--to best\)".*/\1/p' "$dir/one.log" | tail -n 1)
 read -ra words <<<"$remedy"
 expect 0 'Next steps' "$hearsay" "${words[@]:1}" --out "$dir/start.safetensors"
 
-tell 'a swarm that begins from it has its score'
+tell 'a swarm that starts from the best base has its score'
 start two "${nodes[@]}" --set node.swarm=hearsay-2 --set "model.start=$dir/start.safetensors" \
     --set train.enabled=no
 expect 0 'accuracy' "$hearsay" eval --state "$dir/start.safetensors" --set data.source=generated \

@@ -29,7 +29,7 @@ look_into() {
     ((code == 0)) || fail "a core dump of $name has keys, or the looker does not find them ($code)"
 }
 
-tell 'two nodes and a guest that looks into one of them'
+tell 'a debugger reads the memory of one of two nodes'
 start one "${nodes[@]}"
 one=$(address_of one)
 start two "${nodes[@]}" --set "node.peers=$one"
@@ -37,7 +37,7 @@ wait_for 40 'both to know each other' shows one '"members_live":2,'
 "$hearsay" keygen "$dir/looker.key" >/dev/null
 look_into one --node-swarm-key "$dir/swarm.key"
 
-tell 'a new swarm key that comes from a neighbour'
+tell 'a new swarm key from a neighbour'
 expect 0 'the swarm gets a new key' "$hearsay" rekey --key "$dir/operator.key" --state "$dir/one" \
     --anyone --both 24
 wait_for 40 'two to have the key' test -e "$dir/two/swarm.key"
@@ -45,7 +45,7 @@ look_into two --node-swarm-key "$dir/swarm.key" --node-swarm-key "$dir/two/swarm
 look_into one --node-swarm-key "$dir/swarm.key" --node-swarm-key "$dir/one/swarm.key"
 leave_together one two
 
-tell 'a node that may not lock memory says so, and runs'
+tell 'a node that may not lock memory warns and runs'
 may_not=()
 ((EUID != 0)) || may_not=(setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock)
 hearsay_here=$hearsay

@@ -7,19 +7,19 @@ source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/page_program.sh"
 page=$(realpath -- "$(dirname "${BASH_SOURCE[0]}")/../../src/library/README.md")
 
-tell 'installed, where nothing of it was meant to be'
+tell 'the library is installed in another folder'
 expect 0 'pkgconfig/hearsay.pc' cmake --install "${hearsay%/*}" --prefix "$dir/first"
 mv -- "$dir/first" "$dir/usr" # moved, so that no file contains its path
 export LD_LIBRARY_PATH PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$dir/usr" -name hearsay.pc)")
 LD_LIBRARY_PATH=$(dirname "$(find "$dir/usr" -name libhearsay.so)")
 
-tell 'the program of the page, which learns what its functions make of it'
+tell 'the program of the page learns'
 page_program "$page" >"$dir/program.c"
 read -ra flags < <(pkg-config --cflags --libs hearsay)
 cc -Wall -Werror -o "$dir/program" "$dir/program.c" "${flags[@]}" || fail 'it does not compile'
 
-tell 'the same, by the lines for CMake on that page'
+tell 'the program of the page, built with CMake'
 # shellcheck disable=SC2016 # backquotes in the page
 sed -n '/^```cmake$/,/^```$/{/^```/d;p}' "$page" >"$dir/CMakeLists.txt"
 unset PKG_CONFIG_PATH
@@ -29,7 +29,7 @@ mkdir "$dir/newer"
 sed 's/(hearsay [0-9.]*/(hearsay 9/' "$dir/CMakeLists.txt" >"$dir/newer/CMakeLists.txt"
 expect 1 'requested version "9"' cmake -S "$dir/newer" -B "$dir/newer" -DCMAKE_PREFIX_PATH="$dir/usr"
 
-tell 'with keys and a configuration as of any node'
+tell 'the program of the page with keys and a configuration'
 cd "$dir"
 printf '[node]\nlisten = 127.0.0.1:0\nlog = node.log\n' >node.conf
 expect 1 'node.key' ./program

@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 nodes=(--set "node.members=$dir/members" --set exchange.interval_s=1 --set exchange.bytes_per_s=2K
     --set limits.silence_s=120 --set limits.handshake_s=60)
 
-tell 'keys are made, and their ids listed'
+tell 'keys are made and their ids listed'
 "$hearsay" swarmkey "$dir/swarm.key" >"$dir/said.out"
 for name in one two three four; do
     "$hearsay" keygen "$dir/$name.key" >"$dir/$name.id"
@@ -31,7 +31,7 @@ expect 1 'no-such: not found; create it with the ids of the members' \
     --set "node.identity=$dir/one.key" --set "node.members=$dir/no-such" \
     --set "node.state_dir=$dir/none"
 
-tell 'three that are listed are a swarm'
+tell 'three listed nodes form a swarm'
 start_as one
 at=$(address_of one)
 start_as two --set "node.peers=$at"
@@ -40,17 +40,17 @@ for name in one two three; do
     wait_for 40 "$name to know the others" shows "$name" '"members_live":3,'
 done
 
-tell 'a fourth that is not listed is turned away, and ends'
+tell 'a node that is not listed is refused and ends'
 start four "${nodes[@]}" --set "node.identity=$dir/four.key" --set node.members= \
     --set "node.peers=$at"
 reap four 5
 # shellcheck disable=SC2154
 says "$dir/four.err" "no member admits this node; have its id listed or admitted .*$four" ||
     fail 'it does not say what to do'
-says "$dir/four.err" "not on this swarm.s list of members" || fail 'it does not say why'
+says "$dir/four.err" "not on this swarm.s list of members" || fail 'its message lacks the reason'
 shows one '"members_live":3,' || fail 'one counts it'
 
-tell 'a bad list is noted, and the one from before stays'
+tell 'an invalid list is reported and the previous one kept'
 cp "$dir/members" "$dir/members.good"
 echo nonsense >>"$dir/members"
 kill -HUP "${pid[one]}"
@@ -58,7 +58,7 @@ wait_for 20 'one to say what is wrong' notes one \
     'members: line 4: the line does not begin with an id.*the previous list stays in force'
 shows one '"members_live":3,' || fail 'one has lost members over a bad list'
 
-tell 'it is listed on one node, and joins by way of it; the others say that they do not list it'
+tell 'a node listed only on one node joins through it; the others report that they do not list it'
 cp "$dir/members.good" "$dir/members"
 echo "$four node four" >>"$dir/members"
 kill -HUP "${pid[one]}"
@@ -76,7 +76,7 @@ expect 0 "\"id\":\"$four\".*\"admitted_by\":\"list\",\"name\":\"node four\"" \
     "$hearsay" members --state "$dir/one" --json
 expect 1 'no node runs' "$hearsay" members --state "$dir/nowhere"
 
-tell 'lists are equal again, and so are the models at the end'
+tell 'after the lists are equal, the models are equal at the end'
 kill -HUP "${pid[two]}" "${pid[three]}"
 for name in one two three four; do
     wait_for 120 "$name to know the others" shows "$name" '"members_live":4,'

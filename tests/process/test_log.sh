@@ -41,7 +41,7 @@ trains one
 leave one
 (($(grep -c 'the log cannot be written' "$dir/one.err") == 1)) || fail 'it says so more than once'
 
-tell 'all that it says goes to a terminal, which is hung up'
+tell 'all output goes to a terminal, which is hung up'
 open_terminal
 hearsay_here=$hearsay
 to_terminal() { exec "$hearsay_here" "$@" >"$tty" 2>&1; }
@@ -56,7 +56,7 @@ kill -TERM "${pid[two]}"
 reap two 0
 [[ -s $dir/two/base.safetensors ]] || fail 'it did not save its base'
 
-tell 'nobody reads what it says'
+tell 'no process reads the output'
 "$hearsay" keygen "$dir/three.key" >"$dir/said.out"
 mkfifo "$dir/pipe"
 to_pipe() { exec "$hearsay_here" "$@" 2>"$dir/pipe"; }

@@ -72,7 +72,7 @@ wait_for 20 'one to train' shows one '"steps":[1-9]'
 leave one
 first=$(incarnation one)
 
-tell 'its next start, each request until it trains'
+tell 'its next start, with each allocation until it trains'
 last=0
 for ((n = 1; ; n += n < 80 ? 1 : 9)); do # later allocations are mostly for notes
     start_refused one "$n" '"note":"status"' || break
@@ -81,7 +81,7 @@ done
 ((survived < 40)) || fail "$survived starts did without"
 echo "     $last requests; $survived of those that were refused are not needed"
 
-tell 'a start with all the memory it wants'
+tell 'a start without failing allocations'
 start one "${options[@]}"
 wait_for 20 'one to train again' shows one '"steps":[1-9]'
 (($(incarnation one) > first)) || fail 'an incarnation is used again'

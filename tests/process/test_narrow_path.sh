@@ -23,7 +23,7 @@ for name in a b router; do
 done
 within() { ip netns exec "$prefix$1" "${@:2}"; }
 
-tell 'a router whose lines are narrower than both ends think, and that says nothing'
+tell 'a router drops large packets silently'
 within router sysctl -qw net.ipv4.ip_forward=1
 within router iptables -A OUTPUT -p icmp --icmp-type destination-unreachable -j DROP 2>/dev/null ||
     { echo 'skipped: iptables cannot be used'; exit 77; }
@@ -48,7 +48,7 @@ start one "${large[@]}" --set node.listen=0.0.0.0:7770 --set data.shard=1/2
 learns() { shows "$1" '"stage":"running"' && ! says "$dir/page.out" '"rumors_published":0,'; }
 wait_for 20 'one to learn' learns one
 
-tell 'a node that joins gets over it, and says so once'
+tell 'a joining node adapts and reports it once'
 hearsay=$dir/in_b
 start two "${large[@]}" --set node.listen=none --set node.peers=10.99.1.2:7770 --set data.shard=2/2
 hearsay=$program
@@ -67,13 +67,13 @@ done
 # One note for each size. A pause of this machine may look like a second loss.
 (($(grep -c '"note":"stalled"' "$dir/two.log") <= 2)) || fail 'it says so again and again'
 
-tell 'the doctor names the packets'
+tell 'the doctor reports the packet size'
 expect 0 '^WARN  peer 10.99.1.2:7770: .*packets of 14[0-9][0-9] bytes are lost: .*MTU' \
     "$dir/in_b" doctor "${small[@]}" "${large[@]}" --set node.listen=none \
     --set node.peers=10.99.1.2:7770 --set data.shard=2/2 --set "node.identity=$dir/two.key" \
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/three"
 
-tell 'where large packets pass it says nothing'
+tell 'the doctor reports nothing if large packets pass'
 for name in a b; do ip -n "${prefix}router" link set "to-$name" mtu 1500; done
 expect 0 '^ok    peer 10.99.1.2:7770: is node' \
     "$dir/in_b" doctor "${small[@]}" "${large[@]}" --set node.listen=none \

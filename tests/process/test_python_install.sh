@@ -46,7 +46,7 @@ HEARSAY_LIBRARY=$folder/libhearsay.so venv/bin/pip install -q --force-reinstall 
 [[ -z $(find venv -name 'libhearsay.so*') ]]
 HEARSAY_LIBRARY=$folder/libhearsay.so venv/bin/python -c 'import hearsay'
 if venv/bin/python -c 'import hearsay' 2>err; then
-    echo 'it was loaded from nowhere' >&2
+    echo 'the module loaded without a library' >&2
     exit 1
 fi
 grep -q 'libhearsay cannot be loaded.*pip install' err

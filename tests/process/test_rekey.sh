@@ -25,7 +25,7 @@ turned_away() {
     [[ ! -e $dir/$1.new ]] || fail "$1 has the new key"
 }
 
-tell 'what cannot be ordered is not'
+tell 'invalid orders are refused'
 expect 2 'both soon: write a number from 0 to 87600' "$hearsay" rekey "${by[@]}" --both soon
 expect 2 'both -1: write a number' "$hearsay" rekey "${by[@]}" --both -1
 expect 2 'one argument too many' "$hearsay" rekey "${by[@]}" now
@@ -35,7 +35,7 @@ expect 1 'first admit the present members \(hearsay admit --present\), or give -
     "$hearsay" rekey "${by[@]}"
 [[ ! -e $dir/one/swarm.key.next ]] || fail 'a key lies about'
 
-tell 'a member is expelled, the others are admitted, and a guest'
+tell 'a member is expelled; the others and a client are admitted'
 villain=$(id_of villain)
 guest=$(id_of guest)
 ask_as villain
@@ -45,7 +45,7 @@ turned_away villain 'BYE 9: publishes noise'
 expect 0 '^order 4: ' "$hearsay" admit "${by[@]}" --present
 expect 0 '^order 5: ' "$hearsay" admit "${by[@]}" "$guest" guest
 
-tell 'the swarm gets a new key, and nobody is cut off'
+tell 'the swarm gets a new key, and all nodes stay connected'
 expect 0 '^order 6: the swarm gets a new key: a laptop was stolen$' \
     "$hearsay" rekey "${by[@]}" --both 24 --reason 'a laptop was stolen'
 says "$dir/said.out" '^older keys are accepted until 20[0-9-]* [0-9:]* UTC; a node that is offline' ||
@@ -65,7 +65,7 @@ done
 second=$(sed 's/.* //' "$dir/one/swarm.key")
 [[ ${#second} == 64 ]] || fail 'no key'
 
-tell 'a member with the old key is given the new one, and who was expelled is not'
+tell 'a member with the old key receives the new one; an expelled member does not'
 ask_as guest
 reap guest 0
 says "$dir/client.out" '^has the swarm key of order 6$' || fail 'it does not say so'
@@ -74,7 +74,7 @@ rm "$dir/guest.new"
 ask_as villain
 turned_away villain 'BYE 9: publishes noise'
 
-tell 'a node that starts again uses it, and the doctor says so'
+tell 'a restarted node uses the new key, and the doctor reports it'
 leave two
 expect 0 "^ok +swarm key: $dir/two/swarm.key: the node uses this key of order 6, not $dir/swarm.key, which is accepted until" \
     "$hearsay" doctor "${small[@]}" "${nodes[@]}" --set "node.identity=$dir/two.key" \
@@ -85,7 +85,7 @@ wait_for 40 'two to say which key it uses' notes two \
     "the swarm key is that of $dir/two/swarm.key \(order 6\), which is newer than $dir/swarm.key"
 wait_for 40 'two to be back' shows one '"neighbours":2,'
 
-tell 'another key, and no older one lets in'
+tell 'after another new key, no older key is accepted'
 leave three
 expect 0 '^order 7: the swarm gets a new key: the operator renews it$' \
     "$hearsay" rekey "${by[@]}" --both 0
@@ -104,7 +104,7 @@ ask_as guest --swarm-key "$dir/third.key"
 reap guest 0
 says "$dir/client.out" '^has the swarm key of order 7$' || fail 'the guest is not let in'
 
-tell 'who was away for all of it is let in with a copy of the file'
+tell 'a node that missed both keys rejoins with a copy of the key file'
 start three "${nodes[@]}" --set "node.peers=$one" --set train.enabled=no
 wait_for 40 'three to be turned away' notes three 'another swarm key \(copy the newest\)'
 kill -TERM "${pid[three]}"
@@ -119,11 +119,11 @@ for name in one two three; do
 done
 wait_for 40 'three to have joined' notes three '"note":"joined"'
 
-tell 'no key is told to anybody, and the three end with one model'
+tell 'no log contains a key, and the three nodes end with one model'
 leave_together one two three
 third=$(sed 's/.* //' "$dir/third.key")
 ! grep -rlE "$second|$third" "$dir"/*.log "$dir"/*.err "$dir"/*.out "$dir"/*/orders ||
     fail 'a key is written where it may be read'
-! grep -h '"level":"error"' "$dir"/*.log || fail 'a node shows an error'
+! grep -h '"level":"error"' "$dir"/*.log || fail 'a node logged an error'
 
 printf '%3d s  done\n' "$SECONDS"

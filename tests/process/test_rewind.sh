@@ -13,21 +13,21 @@ nodes=(--set "node.operator=$(sed -n 's/^node.operator = //p' "$dir/said.out")"
     --set exchange.interval_s=1 --set exchange.bytes_per_s=2K
     --set limits.silence_s=120 --set limits.handshake_s=60)
 
-tell 'without a saved base there is nothing to begin again from'
+tell 'rewind is refused without a saved base'
 mkdir "$dir/one"
 expect 1 'this folder has no saved base' "${rewind[@]}"
 expect 2 'is not the beginning of an id' "${rewind[@]}" xyz
 expect 2 'give the number of a base' "${rewind[@]}" --to first
 expect 1 'cannot be read: No such file' "${rewind[@]}" --state "$dir/nowhere"
 
-tell 'one trains alone, and saves'
+tell 'node one trains alone and saves'
 start one "${nodes[@]}"
 wait_for 40 'one to publish' published one
 leave one
 expect 0 '^  1 ' "${rewind[@]}"
 ! says "$dir/said.out" '^  2 ' || fail 'one base is shown twice'
 
-tell 'hours later, another publishes, too'
+tell 'hours later, another node also publishes'
 for kept in "$dir"/one/base-2*.safetensors; do
     mv "$kept" "$dir/one/base-20261101-120000.safetensors"
 done
@@ -41,25 +41,25 @@ knows_two() { shows one "\"id\":\"$out\",\"incarnation\":[0-9]*,\"rumors\":[1-9]
 wait_for 40 'one to know it' knows_two
 leave_together one two
 
-tell 'the bases are shown, with how much of it is in each'
+tell "rewind lists the bases and the member's part of each"
 expect 0 "the newest base without rumors of ${out:0:8}: hearsay rewind $out --to 2" "${rewind[@]}" "$out"
 says "$dir/said.out" '^  1 .* 2  .* [1-9][0-9]*$' || fail 'the newest does not have it'
 says "$dir/said.out" '^  2  2026-11-01 12:00 UTC .* 1  .* 0$' || fail 'the older one has it'
 expect 1 'there are only 2 bases' "${rewind[@]}" "$out" --to 3
 
-tell 'a base that was damaged is not begun from'
+tell 'a damaged base is refused'
 cp "$dir/one/base-20261101-120000.safetensors" "$dir/sound"
 printf x | dd of="$dir/one/base-20261101-120000.safetensors" bs=1 seek=40000 conv=notrunc status=none
 expect 1 'its weights do not match its checksum' "${rewind[@]}" "$out" --to 2
 cp "$dir/sound" "$dir/one/base-20261101-120000.safetensors"
 
-tell 'the older one is copied, and the steps are said'
+tell 'the older base is copied, and the next steps are printed'
 expect 0 'swarm = hearsay-2 ' "${rewind[@]}" "$out" --to 2
 says "$dir/said.out" "hearsay expel $out --all" || fail 'it does not say how to keep it out'
 cmp "$dir/sound" "$dir/start.safetensors" || fail 'the copy is another file'
 expect 1 'cannot be copied to .*File exists' "${rewind[@]}" "$out" --to 2
 
-tell 'a new swarm begins from it, and who did harm stays out'
+tell 'a new swarm starts from the older base, without the expelled member'
 again=("${nodes[@]}" --set node.swarm=hearsay-2 --set "model.start=$dir/start.safetensors")
 rm "$dir/one.log"
 start one "${again[@]}" --set "node.state_dir=$dir/one-2"

@@ -9,7 +9,7 @@ answers() { "${status[@]}" --state "$dir/$1" >"$dir/said.out" 2>&1; }
 # Prints the value of a key in the JSON of a node.
 value() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",]*\).*/\1/p" "$dir/said.out"; }
 
-tell 'nobody answers where no node is'
+tell 'status fails without a node'
 expect 1 'no node runs with the state_dir .*--state DIR or --config FILE' \
     "${status[@]}" --state "$dir/nowhere"
 expect 2 'hearsay status --help' "${status[@]}" --no-such-option
@@ -41,7 +41,7 @@ expect 0 "\"id\":\"$id\"" "${status[@]}" --config "$dir/one.conf" --json
 expect 0 "\"id\":\"$id\"" "${status[@]}" --set "node.state_dir=$dir/one" --json
 expect 1 'top needs a terminal.*hearsay status' "$hearsay" top --state "$dir/one"
 
-tell 'it knows its neighbour and what goes over the link'
+tell 'the node reports its neighbour and the traffic of the link'
 start two --set "node.peers=$address"
 has_two() { answers one && says "$dir/said.out" '^[0-9a-f]{8}  *127.0.0.1:[0-9]* *[0-9hms.]+ .*>?[0-9.]+ k?B/s'; }
 wait_for 20 'one to show its link' has_two
@@ -75,17 +75,17 @@ start early --set "node.peers=127.0.0.1:1"
 wait_for 20 'early to answer' eval 'answers early; (($? == 3))'
 says "$dir/said.out" ': joining$' || fail 'it does not say what it does'
 
-tell 'a node that reaches nobody trains, and is not ready'
+tell 'a node without a reachable peer trains and is not ready'
 is_alone() { answers early || (($? == 3)) && says "$dir/said.out" '^  alone: '; }
 wait_for 40 'early to be alone' is_alone
 says "$dir/said.out" ': running$' || fail 'it does not train'
 says "$dir/said.out" '1 peer configured, none reached for [0-9]' || fail 'it does not say for how long'
-says "$dir/said.out" '^ +127.0.0.1:1 cannot be reached: connection refused' || fail 'it does not say why'
+says "$dir/said.out" '^ +127.0.0.1:1 cannot be reached: connection refused' || fail 'its message lacks the reason'
 expect 3 '"stage":"running","healthy":false,"peers_configured":1,"alone_s":[0-9.]+,"alone_reason":"127' \
     "${status[@]}" --state "$dir/early" --json
 wait_for 20 'early to say so itself' says "$dir/early.err" 'alone: 1 peer configured, none reached'
 
-tell 'one wish to end that comes as two signals is one'
+tell 'two signals at the same time count as one'
 kill -STOP "${pid[early]}" # both commands must wait for its answer
 kill -TERM "${pid[early]}"
 kill -INT "${pid[early]}"
@@ -94,12 +94,12 @@ reap early 0
 says "$dir/early.err" 'left the swarm' || fail 'it did not leave'
 ! says "$dir/early.err" 'second signal' || fail 'the second signal counted'
 
-tell 'a node of another model is alone, too'
+tell 'a node of another model is also alone'
 start other --set "node.peers=$address" --set 'model.layers=dense 20, relu, dense 10' --alone
 other_is_alone() { answers other || (($? == 3)) && says "$dir/said.out" 'other model: theirs dense 16'; }
 wait_for 40 'other to be alone' other_is_alone
 
-tell 'a second signal that comes clearly later ends a node at once'
+tell 'a later second signal ends a node at once'
 kill -STOP "${pid[two]}" # node one must wait for it
 kill -TERM "${pid[one]}"
 wait_for 20 'one to be leaving' notes one '"note":"leaving"'
@@ -111,7 +111,7 @@ leave other
 start one --set "node.listen=$address"
 wait_for 20 'one to answer' answers one
 
-tell 'a state folder has one node'
+tell 'a state folder can have only one node'
 node=("$hearsay" node "${small[@]}" --set "node.identity=$dir/two.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/one")
 expect 1 "another node uses this state_dir \($dir/one\)" "${node[@]}"
@@ -124,7 +124,7 @@ expect 1 "process ${pid[two]}\) has not answered within 5 s: it is stopped" \
 kill -CONT "${pid[two]}"
 wait_for 20 'two to answer again' answers two
 
-tell 'what a killed node left behind does not matter'
+tell 'a socket of a killed node does not prevent a start'
 kill -KILL "${pid[two]}"
 wait "${pid[two]}" 2>/dev/null || true
 [[ -S $dir/two/status.sock ]] || fail 'the socket is gone' # otherwise the next line tests nothing
@@ -132,7 +132,7 @@ expect 1 'no node runs with' "${status[@]}" --state "$dir/two"
 start two --set "node.peers=$address"
 wait_for 20 'two to answer' answers two
 
-tell 'who leaves takes the socket along'
+tell 'a leaving node removes its socket'
 leave two
 leave one
 [[ ! -e $dir/one/status.sock ]] || fail 'the socket is left'

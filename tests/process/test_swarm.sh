@@ -96,13 +96,13 @@ out 'All nodes hold the same model' || fail 'no verdict'
 (($(values finished | grep -cx true) == 3)) || fail 'not all finished'
 nobody_left
 
-tell 'a folder made for the occasion is removed'
+tell 'a temporary folder is removed'
 mkdir "$dir/tmp"
 TMPDIR=$dir/tmp expect 1 'the time is over' "$hearsay" swarm --nodes 1 --data generated \
     --layers 'dense 10' --set data.train_count=10 --set data.test_count=500 --target 1 --seconds 1
 [[ -z $(ls -A "$dir/tmp") ]] || fail "left behind: $(ls -A "$dir/tmp")"
 
-tell 'a folder is used twice: the keys stay, the models go on, a new node joins them'
+tell 'a folder is used twice: keys stay, models continue, and a new node joins'
 again=("$hearsay" swarm --data generated --layers 'dense 16, relu, dense 10' --dir "$dir/again"
     --set data.train_count=1500 --set data.test_count=500 --set train.evaluate_s=1 --target 40)
 expect 0 'All nodes hold the same model' "${again[@]}" --nodes 2
@@ -118,7 +118,7 @@ mkdir -p "$dir/foreign/photos"
 expect 1 'has files but no swarm .*name a folder that is new, empty' "${again[@]}" --dir "$dir/foreign"
 [[ $(ls "$dir/foreign") == photos ]] || fail 'something was put among the photos'
 
-tell 'what is to be is said in percent, and what was missing is said'
+tell 'the target is given in percent, and the missing part is printed'
 expect 2 'write a number from 0 to 100' "$hearsay" swarm --target 101
 expect 1 'the target of 99.5 % is not met' "${again[@]}" --dir "$dir/percent" --nodes 1 \
     --target 99.5 --seconds 1
@@ -127,7 +127,7 @@ says "$dir/said.out" '^It had reached [0-9.]+ % after [0-9]+ samples when the ti
 expect 1 'all samples are learned: training ends' "${again[@]}" --dir "$dir/samples" --nodes 1 \
     --target 1 --samples 100
 
-tell 'a terminal shows a picture, without colours too; plain lines where it cannot be drawn on'
+tell 'a terminal shows a chart, with and without colours; other terminals show lines'
 printf -v command '%q ' "${again[@]}" --dir "$dir/picture" --nodes 2
 on_terminal() {
     env -u NO_COLOR TERM=xterm LC_ALL=C.UTF-8 "$@" script -qec "stty rows 24 cols 80; $command" \
@@ -149,7 +149,7 @@ else
     printf '     skipped: %s\n' "$why"
 fi
 
-tell 'three nodes by hand meet through one address'
+tell 'three nodes started by hand connect through one address'
 start one
 address=$(address_of one)
 start two --set "node.peers=$address"
@@ -163,7 +163,7 @@ wait_for 20 'all to hear rumors' notes one '"rumors_received":[1-9]'
     fail 'a status line without figures'
 notes one '"note":"device".*"text":"computes on ' || fail 'it does not say what it computes on'
 
-tell 'they leave one after the other, and the others go on'
+tell 'the nodes leave one after the other, and the others continue'
 leave two
 wait_for 10 'one to see that two left' notes one '"note":"member_left"'
 wait_for 10 'three to see that two left' notes three '"note":"member_left"'

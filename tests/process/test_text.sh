@@ -20,7 +20,7 @@ loss_below() {
     [[ -n $loss ]] && awk -v loss="$loss" -v most="$2" 'BEGIN { exit !(loss < most) }'
 }
 
-tell 'two nodes with a half each learn it'
+tell 'two nodes learn half of the text each'
 start one --set data.shard=1/2
 address=$(address_of one)
 start two --set data.shard=2/2 --set "node.peers=$address"
@@ -29,7 +29,7 @@ for name in one two; do
 done
 says "$dir/one.log" '16 bytes, layout 2: embed 256 16, ' || fail 'it does not say what it learns'
 
-tell 'another context is another model'
+tell 'a node with another context is refused'
 start other --set data.context=8 --set "node.peers=$address" \
     --set 'model.layers=embed 256 16, position 16, residual(norm, attention 2), norm, logits tied'
 wait_for 40 'it to be refused' says "$dir/other.err" 'other model'
@@ -37,7 +37,7 @@ leave other
 leave one
 leave two
 
-tell 'what was learned'
+tell 'evaluations of the saved model'
 eval=("$hearsay" eval --state "$dir/two")
 expect 0 '^loss      [0-2]\.[0-9]{4} nats per byte, [0-3]\.[0-9]{4} bits per byte$' \
     "${eval[@]}" --text "$dir/text.txt"
@@ -48,7 +48,7 @@ expect 0 ' next bytes predicted correctly\)$' "${eval[@]}" --text "$dir/text.txt
 diff "$dir/plain.json" "$dir/packed.json" || fail 'packed text is other text'
 says "$dir/plain.json" '"bits_per_byte": [0-3]\.' || fail 'no bits per byte'
 
-tell 'and what cannot be'
+tell 'invalid data are refused'
 expect 1 'the model takes sequences of 16 tokens; name test data with --text or --tokens' \
     "${eval[@]}" --data-source generated
 expect 1 'data.text is empty; name the files' "${eval[@]}" --data-source text
@@ -62,7 +62,7 @@ expect 1 "embed is the first layer|an embed reads tokens" "${node[@]}" --set dat
 expect 1 'layer 1, .dense 10' "${node[@]}" --set 'model.layers=dense 10'
 expect 2 'data. source = tokens needs tokens' "${node[@]}" --set data.source=tokens
 
-tell 'the doctor tries it'
+tell 'hearsay doctor checks the data'
 doctor=("$hearsay" doctor "${small[@]}" --set "node.identity=$dir/one.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none")
 bytes=$(wc -c <"$dir/text.txt")
@@ -72,7 +72,7 @@ expect 0 '^ok    model: [0-9]+ parameters: 16 bytes, layout 2: embed 256 16' "${
 expect 1 '^FAIL  model: .*position 16.*data.context' "${doctor[@]}" --set data.context=32
 expect 1 '^FAIL  data: data.text: the test has 7 tokens' "${doctor[@]}" --set "data.text=$dir/few.txt"
 
-tell 'it writes'
+tell 'hearsay generate continues a text'
 writes=("$hearsay" generate --state "$dir/two" --prompt 'gossip' --tokens 40)
 "${writes[@]}" >"$dir/first" || fail 'nothing is written'
 (($(wc -c <"$dir/first") == 47)) || fail 'not 6 and 40 letters, and a new line'
@@ -84,7 +84,7 @@ expect 2 'temperature -1: write a number from 0 to 100' "${writes[@]}" --tempera
 expect 2 'write a whole number' "${writes[@]}" --top-k many
 expect 1 'none.safetensors: ' "$hearsay" generate --state "$dir/none.safetensors"
 
-tell 'it is exported for transformers, and read again'
+tell 'the model is exported for transformers and imported again'
 expect 0 'config.json are written' "$hearsay" export --state "$dir/two" "$dir/gpt2"
 says "$dir/gpt2/config.json" '"n_embd": 16' || fail 'config.json does not say how wide it is'
 "$hearsay" generate --state "$dir/gpt2" --prompt 'gossip' --tokens 40 | cmp - "$dir/first" ||
@@ -99,7 +99,7 @@ expect 1 'model.layers out' "$hearsay" doctor "${small[@]}" --set "model.start=$
 expect 1 'is not a GPT-2, Llama or ResNet' "$hearsay" export --state "$dir/other" "$dir/none"
 expect 2 'name one file or folder to write' "$hearsay" export --state "$dir/two"
 
-tell 'another swarm starts from what was exported: its config.json says the layers'
+tell 'another swarm starts from the export, whose config.json names the layers'
 start again --set model.layers= --set "model.start=$dir/gpt2" --set node.swarm=again --set train.enabled=no
 digest=$("${exported[@]}" | grep ^digest)
 wait_for 20 'it to start' notes again '"note":"started".*logits tied; start '
@@ -111,7 +111,7 @@ expect 1 'start: .*config.json: activation_function is relu' "${node[@]}" --set 
 expect 1 'is a model of sequences, which continues a text: hearsay generate' \
     "$hearsay" predict --state "$dir/two" --input "$dir/text.txt"
 
-tell 'a whole swarm of it'
+tell 'hearsay swarm learns text'
 # A fixed budget publishes all residuals from the start, so results do not depend on how the budget
 # adapts.
 swarm=("$hearsay" swarm --nodes 2 --set data.context=16 --set exchange.bytes_per_s=1M
@@ -124,7 +124,7 @@ says "$dir/said.out" '^It writes:' || fail 'no text at the end'
 expect 1 'an embed reads tokens, and the data are images' "${swarm[@]}" --data generated
 expect 2 'write bits per byte, from 0 to 8' "${swarm[@]}" --set "data.text=$dir/text.txt" --target 9
 
-tell 'what a model is made of'
+tell 'hearsay model describes the layers'
 expect 0 '^all, forward, for each sample +858880 ' "$hearsay" model gpt-char
 expect 0 '^gpt2-124m +embed 50257 768' "$hearsay" model
 expect 1 "layer 2, 'dense 0': write it as" "$hearsay" model 'relu, dense 0'

@@ -10,7 +10,7 @@ start_three "${nodes[@]}"
 
 has_its_rumor() { shows "$1" "\"id\":\"${villain}[0-9a-f]*\",\"incarnation\":[0-9]*,\"rumors\""; }
 
-tell 'a member signs a rumor for each of three nodes, under one number'
+tell 'a member signs a different rumor with one number for each of three nodes'
 make_villain
 know_each_other
 start_villain equivocate "$one" "$two" "$three"
@@ -18,7 +18,7 @@ wait_for 240 'the villain to be turned away' says "$dir/client.out" \
     '^turned away: BYE 9: it signed two different rumors under one number'
 reap villain 3
 
-tell 'all nodes expel it, and keep the proof'
+tell 'all nodes expel the member and keep the proof'
 for name in one two three; do
     wait_for 40 "$name to say so" notes "$name" \
         "$villain.*is expelled: it signed two different rumors under one number"
@@ -27,7 +27,7 @@ for name in one two three; do
     shows "$name" '"members_live":3,' || fail "$name counts it"
 done
 
-tell 'a node that comes back remembers'
+tell 'a restarted node remembers the expulsion'
 leave two
 start two "${nodes[@]}" --set "node.peers=$one"
 wait_for 40 'two to answer' shows two '"members_live":3,'
@@ -35,7 +35,7 @@ start_villain equivocate "$(address_of two | tail -n 1)"
 reap villain 3
 says "$dir/client.out" '^turned away: BYE 9: it signed two' || fail 'two does not say why'
 
-tell 'another signs one that moves a weight three times as far as any may'
+tell 'another member signs a rumor that moves a weight three times as far as allowed'
 rm -f "$dir/villain.key"
 make_villain
 start_villain exceed "$one"
@@ -48,7 +48,7 @@ for name in one two three; do
     ! has_its_rumor "$name" || fail "$name has taken it"
 done
 
-tell 'and what is no proof is not read'
+tell 'an invalid proof is ignored'
 leave three
 cp "$dir/three/proofs" "$dir/proofs.good"
 printf 'x' >>"$dir/three/proofs"
@@ -59,7 +59,7 @@ cp "$dir/proofs.good" "$dir/three/proofs"
 start three "${nodes[@]}" --set "node.peers=$one"
 wait_for 40 'three to be back' shows three '"members_live":3,'
 
-tell 'all end with one model'
+tell 'all nodes end with one model'
 leave_together one two three
 ! grep -h '"kind":"digest"' "$dir"/*.log || fail 'a node is blamed'
 

@@ -60,10 +60,10 @@ speaks_with() {
 # Fails if a node was refused or logged a complaint.
 nobody_complains() {
     ! grep -hE '"level":"(warning|error)"|"note":"refused"|"note":"dial_failed"' "$dir"/*.log "$dir"/*.log.before ||
-        fail 'somebody complains'
+        fail 'a node logged a complaint'
 }
 
-tell 'two nodes of the release before, and two of this one: each calls the other'
+tell 'two nodes of the previous release and two of this one connect'
 start_release "$older" old 1
 old=$(address_of old)
 start_release "$newer" new 2 --set "node.peers=$old"
@@ -75,14 +75,14 @@ for name in old new old-too new-too; do
     wait_for 40 "$name to have learned" shows "$name" '"rumors_published":[1-9]'
 done
 
-tell 'neighbours speak the newest version that both know'
+tell 'neighbours use the newest common protocol version'
 for name in new new-too; do
     wait_for 20 "$name to speak $speaks with two" speaks_with "$name" "$speaks" 2
     wait_for 20 "$name to speak $((speaks + 1)) with one" speaks_with "$name" $((speaks + 1)) 1
     notes "$name" 'is a neighbour .*; it runs the previous release' || fail "$name does not say it"
 done
 
-tell 'the doctor of each release is let in by the other'
+tell 'the doctor of each release can check the other'
 doctor=("${small[@]}" --set "node.swarm_key=$dir/swarm.key" --set "node.identity=$dir/guest.key"
     --set "node.state_dir=$dir/guest")
 "$newer" keygen "$dir/guest.key" >"$dir/said.out"
@@ -91,7 +91,7 @@ expect 0 '^ok +peer .* accepts this node; it runs the previous release' "$newer"
 expect 0 '^ok +peer .* accepts this node$' "$newer" doctor "${doctor[@]}" --set "node.peers=$new"
 expect 0 '^ok +peer .* lets us in$' "$older" doctor "${doctor[@]}" --set "node.peers=$new"
 
-tell 'one is upgraded while all learn, and goes on from what it had'
+tell 'one node is upgraded during training and continues from its checkpoint'
 leave old-too
 mv "$dir/old-too.log" "$dir/old-too.log.before"
 start_release "$newer" old-too 3 --set "node.peers=$new"
@@ -101,7 +101,7 @@ wait_for 40 'it to learn' shows old-too '"rumors_published":[1-9]'
 wait_for 20 'it to speak the newer version' speaks_with old-too $((speaks + 1)) 2
 wait_for 20 'it to speak the older version' speaks_with old-too "$speaks" 1
 
-tell 'the four end with one model, and nobody has complained'
+tell 'the four nodes end with one model and without a complaint'
 leave_together old new old-too new-too
 nobody_complains
 

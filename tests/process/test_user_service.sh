@@ -15,7 +15,7 @@ skip() {
 if [[ ${USER_SERVICE:-} != inside ]]; then
     [[ -x /lib/systemd/systemd ]] || skip 'no systemd'
     own=(--mount --pid --ipc --fork --kill-child --mount-proc)
-    unshare "${own[@]}" true 2>/dev/null || skip 'may not make namespaces; try as root'
+    unshare "${own[@]}" true 2>/dev/null || skip 'cannot create namespaces; run this as root'
     USER_SERVICE=inside exec unshare "${own[@]}" "$BASH" "$0" "$hearsay"
 fi
 
@@ -47,7 +47,7 @@ done
 is() { [[ $(systemctl --user show --value -p "$2" "$1") == "$3" ]]; }
 main_pid() { systemctl --user show --value -p MainPID "$1"; }
 
-tell 'the unit: ready, back after a crash, saved when it is stopped'
+tell 'the unit becomes ready, restarts after a crash, and saves when it stops'
 sed "s|^ExecStart=hearsay |ExecStart=$hearsay |; s|^RestartSec=.*|RestartSec=0|" \
     "$deploy/user/hearsay.service" >"$HOME/.config/systemd/user/hearsay.service"
 cd "$HOME/hearsay"
@@ -75,7 +75,7 @@ systemctl --user stop hearsay
 is hearsay Result success || fail "stopped with $(systemctl --user show -p Result hearsay)"
 [[ -s state/base.safetensors ]] || fail 'it did not save its base'
 
-tell 'a mistake in the configuration is not tried again'
+tell 'a mistake in the configuration causes no restart'
 echo 'no_such_key = 1' >>node.conf
 systemctl --user reset-failed hearsay 2>/dev/null || true
 ! systemctl --user start hearsay 2>/dev/null || fail 'it started'
@@ -84,7 +84,7 @@ if ! is hearsay ActiveState failed || ! is hearsay NRestarts 0; then
 fi
 sed -i '$d' node.conf
 
-tell 'the line of the page: systemd-run'
+tell 'the command of the page: systemd-run'
 rm -r state
 # shellcheck disable=SC2016 # backquotes in the page
 sed -n '/^systemd-run --user/,/[^\\]$/p' "$deploy/README.md" |

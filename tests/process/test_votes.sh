@@ -10,7 +10,7 @@ nodes=(--set "node.members=$dir/members" --set node.quarantine=yes --set exchang
 
 has_votes() { [[ $(stat -c %s "$dir/$1/votes" 2>/dev/null) == 420 ]]; }
 
-tell 'four members are listed, of whom three are to be nodes'
+tell 'four members are listed, and three become nodes'
 "$hearsay" swarmkey "$dir/swarm.key" >"$dir/said.out"
 make_villain
 for name in one two three; do
@@ -19,22 +19,22 @@ for name in one two three; do
 done
 sed -n 's/^\([0-9a-f]\{64\}\)$/\1 villain/p' "$dir/villain.out" >>"$dir/members"
 
-tell 'where anybody could make up members, there are no votes'
+tell 'without a list of members there are no votes'
 expect 2 'quarantine = yes counts votes, so it needs a list of members' \
     "$hearsay" node "${small[@]}" --set "node.swarm_key=$dir/swarm.key" \
     --set "node.identity=$dir/one.key" --set "node.state_dir=$dir/none" --set node.quarantine=yes
 
-tell 'three nodes meet'
+tell 'three nodes connect'
 start_three "${nodes[@]}"
 know_each_other
 
-tell 'the fourth publishes the opposite of what it hears, until all three have voted'
+tell 'the fourth member publishes the opposite of each rumor until all three nodes have voted'
 start_villain oppose "$one" "$two" "$three"
 wait_for 240 'the villain to be turned away' says "$dir/client.out" \
     '^turned away: BYE 9: most members signed that its updates are harmful'
 reap villain 3
 
-tell 'all nodes have expelled it, say why, and keep the votes'
+tell 'all nodes expel the member, report the reason, and keep the votes'
 for name in one two three; do
     wait_for 40 "$name to say so" notes "$name" \
         "$villain.*is expelled: a majority of the members signed that its updates are harmful"
@@ -43,7 +43,7 @@ for name in one two three; do
     shows "$name" '"members_live":3,' || fail "$name counts it"
 done
 
-tell 'a node that comes back remembers'
+tell 'a restarted node remembers the expulsion'
 leave two
 start two "${nodes[@]}" --set "node.peers=$one"
 wait_for 40 'two to answer' shows two '"members_live":3,'
@@ -51,7 +51,7 @@ start_villain nothing "$(address_of two | tail -n 1)"
 reap villain 3
 says "$dir/client.out" '^turned away: BYE 9: most members signed' || fail 'two does not say why'
 
-tell 'and what is no vote is not read'
+tell 'an invalid vote is ignored'
 leave three
 cp "$dir/three/votes" "$dir/votes.good"
 printf 'x' >>"$dir/three/votes"
@@ -62,7 +62,7 @@ cp "$dir/votes.good" "$dir/three/votes"
 start three "${nodes[@]}" --set "node.peers=$one"
 wait_for 40 'three to be back' shows three '"members_live":3,'
 
-tell 'all end with one model'
+tell 'all nodes end with one model'
 leave_together one two three
 ! grep -h '"kind":"digest"' "$dir"/*.log || fail 'a node is blamed'
 

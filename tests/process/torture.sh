@@ -348,12 +348,12 @@ done
 settle
 live_on $((seconds * 1000)) faults
 
-tell 'calm, and all run again'
+tell 'no more faults; all nodes run again'
 settle
 live_on $calm_ms calm
 settle
 
-tell 'all leave, with one model'
+tell 'all nodes leave with one model'
 leave_all n
 agree n
 no_defect n
