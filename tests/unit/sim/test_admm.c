@@ -1,13 +1,13 @@
-/* Consensus ADMM: equals SGD for one node, reaches agreement, and minimizes the sum of losses. */
+/* Consensus ADMM: equals SGD for one node, converges, and minimizes the sum of losses. */
 #include <math.h>
 
 #include "crypto/secret.h"
 #include "support/sim/strategy_play.h"
 
-#define WEIGHTS 7840 /* a layer of 784 by 10 has these weights without its biases */
+#define WEIGHTS 7840 /* weights of a layer of 784 by 10 without biases */
 
-/* Each node has 32 samples and uses all of them in each step, so steps are deterministic and the
- * nodes' data differ strongly. */
+/* Each node uses all of its 32 samples in each step. So steps are deterministic, and the nodes'
+ * data differ strongly. */
 static const char three_small[] = "[scenario]\n"
                                   "seconds = 400\n"
                                   "evaluate_s = 0\n"
@@ -52,7 +52,7 @@ static double apart(const float *a, const float *b)
     return sqrt(squares);
 }
 
-/* Computes a round by hand; returns the largest distance from the consensus. */
+/* Computes a round by hand. Returns the largest distance of a node's weights from the consensus. */
 static double make_round(const struct by_hand *hand, float x[3][WEIGHTS], float u[3][WEIGHTS],
                          float *z)
 {
@@ -116,8 +116,8 @@ static void the_consensus_is_a_minimum_unlike_the_mean_of_local_steps(void **sta
     play_end(&local);
 }
 
-/* A round: 10 steps of the slowest, 2 s; then 4 times a third of the weights over 1 Mbit/s and
- * 40 ms, 0.495 s. Four of them fit 10 s. */
+/* A round takes 2.495 s, so four fit 10 s. Ten steps of the slowest node take 2 s. Then 4 transfers
+ * of a third of the weights over 1 Mbit/s and 40 ms take 0.495 s. */
 static void a_round_costs_an_all_reduce_of_the_weights(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void a_round_costs_an_all_reduce_of_the_weights(void **state)
     play_end(&played);
 }
 
-/* Statistics of a batch norm follow measurements, also in the second step, after nodes have left
+/* The statistics of a batch norm follow measurements, also in the second step, when nodes have left
  * the consensus. */
 static void statistics_are_not_pulled(void **state)
 {

@@ -1,4 +1,4 @@
-/* AD-PSGD: an exchange averages two workers, and neither waits. */
+/* AD-PSGD: an exchange averages two workers, and no worker waits. */
 #include "workers/workers_stage.h"
 
 static void an_exchange_averages_both_workers(void **state)
@@ -19,7 +19,7 @@ static void an_exchange_averages_both_workers(void **state)
     stage_close(stage);
 }
 
-/* Progress of both workers during the exchange is kept. */
+/* Both workers keep the progress that they make during the exchange. */
 static void steps_go_on_during_an_exchange_and_none_is_lost(void **state)
 {
     (void)state;
@@ -40,7 +40,7 @@ static void steps_go_on_during_an_exchange_and_none_is_lost(void **state)
 }
 
 /* Messages arrive in any order. Values are small multiples of powers of two, so sums are exact
- * until an exchange halves too often, and nearly exact afterwards. */
+ * until an exchange halves too often. Later they are nearly exact. */
 static void no_exchange_changes_the_mean_of_all(void **state)
 {
     (void)state;

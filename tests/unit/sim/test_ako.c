@@ -1,4 +1,4 @@
-/* Ako: each step sends a part of the model, and each entry of each step is sent once. */
+/* Ako: each step sends a part of the model, and sends each entry of each step once. */
 #include <math.h>
 
 #include "crypto/secret.h"
@@ -6,7 +6,7 @@
 
 #define MODEL_BYTES (4ull * PARAMETERS)
 
-/* Two equal nodes over a short line: messages between the two arrive before the next step. */
+/* Two equal nodes over a short line, so that messages arrive before the next step. */
 static const char near[] = "[scenario]\n"
                            "seconds = 4\n"
                            "evaluate_s = 0\n"
@@ -21,7 +21,8 @@ static const char near[] = "[scenario]\n"
                            "[train]\n"
                            "momentum = 0\n";
 
-/* 200 steps in all, each sent to two others; a worker sends the whole model in p steps. */
+/* The nodes make 200 steps in all, and send each part to two nodes. A node sends the whole model in
+ * p steps. */
 static void a_step_sends_a_part_of_the_model_to_each(void **state)
 {
     (void)state;
@@ -35,14 +36,14 @@ static void a_step_sends_a_part_of_the_model_to_each(void **state)
     play_end(&played);
 }
 
-/* A step of a slow one takes 0.2 s, in which 25 kB leave; the fast one has 0.1 s. Two times the
- * model are 62.8 kB. */
+/* 25 kB leave a slow node in its step of 0.2 s. The fast node's step takes 0.1 s. Two models
+ * have 62.8 kB. */
 static void auto_uses_as_many_parts_as_the_links_require(void **state)
 {
     (void)state;
     struct played played = play("ako", NULL);
     const struct node_total *nodes = played.outcome.nodes;
-    assert_true(nodes[0].steps == 50 && nodes[2].steps == 100); /* no worker is held up */
+    assert_true(nodes[0].steps == 50 && nodes[2].steps == 100); /* no worker waits */
     assert_in_range(nodes[0].sent_bytes, 48 * 2 * MODEL_BYTES / 3, 50 * 2 * MODEL_BYTES / 3);
     assert_in_range(nodes[2].sent_bytes, 98 * 2 * MODEL_BYTES / 6, 100 * 2 * MODEL_BYTES / 6);
     assert_true(nodes[0].up_use > 0.8 && nodes[2].up_use > 0.8);
@@ -50,7 +51,7 @@ static void auto_uses_as_many_parts_as_the_links_require(void **state)
 }
 
 /* With the whole model in each step and no delay, two workers with plain SGD and a gain of 2 equal
- * one worker that makes the steps of both: nothing is lost or repeated. */
+ * one worker that makes both workers' steps. So no step is lost or repeated. */
 static void sends_every_entry_of_every_step_once(void **state)
 {
     (void)state;
@@ -58,14 +59,14 @@ static void sends_every_entry_of_every_step_once(void **state)
     const char *parts[] = {"strategy.partitions=4", "strategy.gain=2"};
     struct played whole = play_text(near, "ako", sum, 2), four = play_text(near, "ako", parts, 2);
     assert_true(whole.outcome.nodes[0].steps == 20 && four.outcome.nodes[1].steps == 20);
-    /* 20 is a multiple of 4: everything was sent, at most three steps late */
+    /* 20 is a multiple of 4: all entries were sent, at most three steps late */
     assert_same_weights(&whole, &four, 0.02f);
     assert_true(fabs(whole.outcome.loss - four.outcome.loss) < 0.02);
     play_end(&whole);
     play_end(&four);
 }
 
-/* With the mean of all, one worker has only its own steps. */
+/* With the mean of all workers, a single worker has only its own steps. */
 static void one_worker_equals_a_single_node(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
-/* Ako on a stage: each entry of each step is sent once, and in time. */
+/* Ako on a stage: each entry of each step is sent once and in time. */
 #include "workers/workers_stage.h"
 
 #define ENTRIES 7
 
-/* Seven entries are parts of 2, 2 and 3. A step of one worker is complete at the other two steps
- * later; with a gain of 2 it counts fully. */
+/* Seven entries are parts of 2, 2 and 3. A worker's step is complete at the other worker two steps
+ * later. With a gain of 2 it counts fully. */
 static void sends_each_entry_of_unequal_parts_once(void **state)
 {
     (void)state;

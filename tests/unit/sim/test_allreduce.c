@@ -6,7 +6,6 @@
 
 static const char half[] = "strategy.gradient_precision=float16";
 
-/* The mean of weights after one SGD step equals a step with the mean gradient. */
 static void allreduce_is_sgd_with_the_mean_gradient(void **state)
 {
     (void)state;
@@ -31,8 +30,8 @@ static void equals_powersgd_with_uncompressed_gradients(void **state)
     play_end(&allreduce);
 }
 
-/* A step of 0.2 s; then four transfers of 40 ms, and two thirds of a message twice over 1 Mbit/s:
- * 0.695 s, 14 of which fit; and with half of the bytes 0.527 s, 18 of which fit. */
+/* A step takes 0.695 s, so 14 fit 10 s: 0.2 s of training, 4 transfers of 40 ms, and two thirds of
+ * a message twice over 1 Mbit/s. With half of the bytes it takes 0.527 s, so 18 fit. */
 static void a_step_costs_an_all_reduce_of_the_gradients(void **state)
 {
     (void)state;
@@ -46,8 +45,8 @@ static void a_step_costs_an_all_reduce_of_the_gradients(void **state)
     play_end(&rounded);
 }
 
-/* One step of one node at a rate of 1 moves the weights by a gradient, whose entries are float16
- * except for the rounding of w - g. */
+/* One step of one node at a rate of 1 moves the weights by a gradient. Its entries are float16
+ * numbers, except for the rounding of w - g. */
 static void float16_rounds_each_gradient(void **state)
 {
     (void)state;
@@ -61,8 +60,9 @@ static void float16_rounds_each_gradient(void **state)
     play_end(&rounded);
 }
 
-/* With three nodes each gradient, a third of each, and each sum is rounded. Without the first
- * rounding the result would be 3.4e-4, without the second 3.3e-4, without the third 2.5e-4. */
+/* With three nodes, three values are rounded: each gradient, a third of each gradient, and each
+ * sum. Without the first rounding the distance would be 3.4e-4, without the second 3.3e-4, without
+ * the third 2.5e-4. */
 static void float16_rounds_gradients_parts_and_sums(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-/* The strategies: each is charged exactly what its machines and links can do, in steps and bytes.
- */
+/* Each strategy is charged exactly the steps and bytes that its machines and links allow. */
 #include <math.h>
 
 #include "crypto/secret.h"
@@ -11,7 +10,7 @@ static void an_ideal_cluster_is_as_fast_as_all_its_nodes_together(void **state)
     struct played played = play("ideal", NULL);
     assert_int_equal(played.experiment.batch, 96);
     assert_int_equal(last_moment(&played)->samples,
-                     66u * 96); /* 640 samples/s: a step each 0.15 s */
+                     66u * 96); /* 640 samples/s, so a step takes 0.15 s */
     assert_int_equal(last_moment(&played)->sent_bytes, 0);
     assert_true(played.outcome.accuracy > 0.25);
     assert_int_equal(played.outcome.tested, 200);
@@ -20,7 +19,7 @@ static void an_ideal_cluster_is_as_fast_as_all_its_nodes_together(void **state)
     play_end(&played);
 }
 
-/* Its steps equal those of one machine of that speed, with that batch and all the data. */
+/* The ideal cluster's steps equal those of one machine with its speed, its batch and all data. */
 static void an_ideal_cluster_equals_one_machine_with_all_batches(void **state)
 {
     (void)state;
@@ -64,7 +63,7 @@ static void single_nodes_make_the_steps_their_speed_allows(void **state)
     play_end(&played);
 }
 
-/* Of 50 steps one node misses the first 15, and another leaves before 25. */
+/* Of 50 possible steps, `late` misses the first 15 and `early` the last 25. */
 static void single_nodes_learn_only_while_they_run(void **state)
 {
     (void)state;
@@ -84,13 +83,14 @@ static void single_nodes_learn_only_while_they_run(void **state)
     assert_int_equal(nodes[0].steps, 35);
     assert_int_equal(nodes[1].steps, 25);
     assert_int_equal(nodes[2].steps, 0);
-    const double mean = (nodes[0].accuracy + nodes[1].accuracy) / 2; /* of the learning nodes */
+    /* mean of the nodes that train */
+    const double mean = (nodes[0].accuracy + nodes[1].accuracy) / 2;
     assert_true(fabs(played.outcome.accuracy - mean) < 1e-12);
     play_end(&played);
 }
 
-/* A round: 10 steps of the slowest, 2 s; then 4 times a third of the weights over 1 Mbit/s and
- * 40 ms, 0.495 s. Four of them fit 10 s. */
+/* A round takes 2.495 s, so four fit 10 s. Ten steps of the slowest node take 2 s. Then 4 transfers
+ * of a third of the weights over 1 Mbit/s and 40 ms take 0.495 s. */
 static void local_sgd_waits_for_the_slowest_node_and_the_ring(void **state)
 {
     (void)state;
@@ -100,12 +100,12 @@ static void local_sgd_waits_for_the_slowest_node_and_the_ring(void **state)
     assert_int_equal(played.outcome.moments[1].samples, 0);
     assert_int_equal(played.outcome.moments[2].samples, 10 * 3 * 32); /* at 3 s */
     play_end(&played);
-    played = play("localsgd", "slow.up=0.5 Mbit/s"); /* 2.83 s a round: three fit */
+    played = play("localsgd", "slow.up=0.5 Mbit/s"); /* a round takes 2.83 s, so three fit */
     assert_int_equal(last_moment(&played)->samples, 3 * 10 * 3 * 32);
     play_end(&played);
 }
 
-/* Moments of Adam and the position in the schedule survive each of five rounds. */
+/* Adam's moments and the position in the schedule survive each of five rounds. */
 static void rounds_of_one_node_equal_its_own_training(void **state)
 {
     (void)state;
@@ -136,7 +136,7 @@ static void diloco_is_local_sgd_with_an_outer_step_of_rate_0_7_and_momentum_0_9(
     play_end(&plain);
 }
 
-/* The first outer step is rate·(1 + μ)·d: 0.95 d with 0.5 and 0.9. */
+/* The first outer step is rate · (1 + μ) · d, which is 0.95 d for 0.5 and 0.9. */
 static void the_outer_step_is_a_nesterov_step(void **state)
 {
     (void)state;
@@ -153,7 +153,7 @@ static void the_outer_step_is_a_nesterov_step(void **state)
     play_end(&b);
 }
 
-/* 7,850 parameters are chunks of 4,096 and 3,754. A message of each node goes to two others. */
+/* 7,850 parameters are chunks of 4,096 and 3,754. Each node sends its message to two nodes. */
 static void sparseloco_sends_few_entries_to_all_and_learns(void **state)
 {
     (void)state;
@@ -172,7 +172,8 @@ static void sparseloco_sends_few_entries_to_all_and_learns(void **state)
     play_end(&few);
 }
 
-/* Ten steps of 0.2 s; then two transfers of a whole message over 9,375 B/s and 40 ms: 5.011 s. */
+/* A round takes 5.011 s: ten steps of 0.2 s, and two transfers of a whole message over 9,375 B/s
+ * and 40 ms. */
 static void sparse_messages_pass_every_link_of_the_ring(void **state)
 {
     (void)state;
@@ -212,8 +213,8 @@ static void gossip_trains_at_full_speed_and_ends_with_one_version(void **state)
     play_end(&played);
 }
 
-/* At 320 samples/s a step of 32 takes less than twice 60 ms, and stays; at 160 it takes more, and 8
- * come nearest, as soon as a decision has been made. No time is lost by that. */
+/* At 320 samples/s a step of 32 takes less than twice 60 ms, so the batch stays. At 160 samples/s
+ * it takes longer, so the node chooses 8 at its first decision. This costs no time. */
 static void slow_nodes_choose_smaller_batches(void **state)
 {
     (void)state;
@@ -238,8 +239,8 @@ static void single_nodes_start_with_the_batch_of_their_speed(void **state)
     (void)state;
     const char *sets[] = {"train.batch=auto", "train.step_ms=60"};
     struct played played = play_with("single", sets, 2);
-    assert_int_equal(played.outcome.nodes[0].steps, 200); /* of 8, at 160 samples/s */
-    assert_int_equal(played.outcome.nodes[2].steps, 100); /* of 32, at 320 */
+    assert_int_equal(played.outcome.nodes[0].steps, 200); /* steps of 8 samples at 160 samples/s */
+    assert_int_equal(played.outcome.nodes[2].steps, 100); /* steps of 32 samples at 320 samples/s */
     assert_int_equal(last_moment(&played)->samples, 2 * 200 * 8 + 100 * 32);
     play_end(&played);
 }
@@ -290,7 +291,7 @@ static void an_interrupted_play_ends_at_once_without_verdicts(void **state)
     "[model]\nlayers = dense 10\n[data]\nsource = generated\ntrain_count = 600\ntest_count = "     \
     "200\n"
 
-/* A node with next to no link meets no other until the sixth second. */
+/* Until 6 s one node has almost no link, so it meets no other node. */
 static void rates_change_at_the_times_of_the_scenario(void **state)
 {
     (void)state;
@@ -304,9 +305,9 @@ static void rates_change_at_the_times_of_the_scenario(void **state)
     }
 }
 
-/* In a ring of four that alternates between two regions, two senders cross the line in each
- * direction. A round is 2 s of steps and six transfers of a fourth of the model at 0.5 Mbit/s,
- * 0.7536 s. */
+/* In a ring of four nodes that alternate between two regions, two senders cross the line in each
+ * direction. A round takes 2.7536 s: 2 s of steps, and six transfers of a fourth of the model at
+ * 0.5 Mbit/s. */
 static void senders_share_a_line_that_they_cross_in_a_round(void **state)
 {
     (void)state;

@@ -1,11 +1,11 @@
-/* CHOCO-SGD: replicas follow by few entries, are equal at all neighbours, and weights move towards
- * them. */
+/* CHOCO-SGD: replicas follow by few entries and are equal at all neighbours. Weights move towards
+ * the replicas. */
 #include <math.h>
 
 #include "workers/workers_stage.h"
 
-/* Half of four entries are sent. Worker 0 moves a quarter of the way, 0.5 · 1/2, to the replica of
- * worker 1. */
+/* Half of the four entries are sent. Worker 0 moves a quarter of the way (0.5 · 1/2) to the replica
+ * of worker 1. */
 static void weights_move_towards_the_replicas(void **state)
 {
     (void)state;
@@ -32,8 +32,8 @@ static void weights_move_towards_the_replicas(void **state)
     stage_close(stage);
 }
 
-/* Each receiver gets the same message once, and all messages add up to the replica: with constant
- * weights the replica becomes the weights. */
+/* Each receiver gets the same message once. All messages add up to the replica, so with constant
+ * weights the replica converges to the weights. */
 static void neighbours_receive_equal_messages(void **state)
 {
     (void)state;
@@ -54,7 +54,7 @@ static void neighbours_receive_equal_messages(void **state)
 static const char *const settings[][3] = {{"graph=ring", "top_part=0.3", "consensus=0.3"},
                                           {"graph=full", "top_part=0.3", "consensus=0.3"}};
 
-/* Without steps nothing changes the mean in any order of messages, and all workers converge. */
+/* Without steps, no order of messages changes the mean, and all workers converge. */
 static void consensus_keeps_the_mean_and_converges(void **state)
 {
     (void)state;
@@ -83,7 +83,6 @@ static void consensus_keeps_the_mean_and_converges(void **state)
     }
 }
 
-/* A neighbour's message of the next round waits for its turn. */
 static void messages_of_the_next_round_wait(void **state)
 {
     (void)state;
@@ -97,10 +96,11 @@ static void messages_of_the_next_round_wait(void **state)
     stage_deliver(stage, 2); /* from 2 to 0 */
     stage_deliver(stage, 2); /* from 2 to 1 */
     assert_true(stage_weights(stage, 0)[0] == 3 && stage_weights(stage, 1)[0] == 3);
-    assert_true(stage_weights(stage, 2)[0] == 0); /* node 2 still waits for both neighbours */
+    assert_true(stage_weights(stage, 2)[0] == 0); /* worker 2 still waits for both neighbours */
     stage_step(stage, 0, (const float[]){30, 0});
     assert_int_equal(stage->posts[3].message.bytes, 4 + 2 * 4);
-    stage_deliver(stage, 3); /* of the next round, to 2, which lacks 0's and 1's of this one */
+    /* to worker 2, of a round that worker 2 has not reached */
+    stage_deliver(stage, 3);
     assert_true(stage_weights(stage, 2)[0] == 0 && !stage_may_step(stage, 2));
     stage_deliver(stage, 0);
     stage_deliver(stage, 0);

@@ -1,4 +1,4 @@
-/* Comparisons: records of plays, times of targets, winners, trials. */
+/* Comparisons of strategies: records of plays, times of targets, winners, trials. */
 #include <math.h>
 
 #include "comparison/comparison_report.h"
@@ -55,7 +55,7 @@ static void a_band_has_a_mean_only_if_every_seed_has_a_value(void **state)
     assert_true(isnan(lacks.mean) && lacks.count == 2 && lacks.most == 2);
 }
 
-/* Two strategies and the ideal one with two seeds, made by hand. */
+/* Two strategies and `ideal` with two seeds each, made by hand. */
 static struct play plays[3 * SEEDS];
 
 static struct scenario three_nodes = {.nodes_count = 3, .span_ns = 60000000000};
@@ -103,13 +103,13 @@ static void a_strategy_that_fails_with_one_seed_does_not_win(void **state)
 {
     (void)state;
     const struct plan plan = by_hand();
-    plays[4].is_read = false; /* gossip, second seed */
+    plays[4].is_read = false; /* gossip with the second seed */
     const struct winner winner = score_winner(&plan, 0.5);
     assert_true(winner.first == 0 && winner.second == UINT32_MAX);
     assert_true(isnan(score_end(&plan, 1).mean));
 }
 
-/* Nothing was sent: the first round took longer than the scenario. */
+/* The strategy sent nothing, because its first round took longer than the scenario. */
 static void a_strategy_that_never_finished_a_round_is_reported_and_not_ranked(void **state)
 {
     (void)state;
@@ -136,7 +136,7 @@ static void targets_are_fractions_of_the_best_result(void **state)
     assert_int_equal(score_targets(&plan, targets), 3);
     assert_near(targets[0], 0.9);
     assert_near(targets[2], 0.98);
-    plan.measure = MEASURE_LOSS; /* from 2 down to 1 */
+    plan.measure = MEASURE_LOSS; /* losses fall from 2 to 1 */
     assert_int_equal(score_targets(&plan, targets), 3);
     assert_near(targets[0], 1.1);
     assert_near(targets[1], 1.05);
@@ -160,7 +160,6 @@ static void every_strategy_has_equally_many_different_trials(void **state)
     }
 }
 
-/* A scenario accepts every assignment of every trial. */
 static void scenarios_accept_every_trial(void **state)
 {
     (void)state;
@@ -221,15 +220,14 @@ static void a_record_has_the_evaluations_and_link_use_of_a_play(void **state)
     play_end(&played);
     played = play("localsgd", NULL);
     record_of(&played.outcome, &record);
-    assert_near(record.computing,
-                3 * 40. / 200); /* three nodes wait for the slow node and the links */
-    /* four rounds of 4/3 of the model, 31,400 bytes, at 125 kB/s up for 10 s */
+    assert_near(record.computing, 3 * 40. / 200); /* 40 of 50, 50 and 100 possible steps */
+    /* four rounds of 4/3 of the model, 31,400 bytes, at 125 kB/s uplink for 10 s */
     assert_true(fabs(record.busiest_use - 4 * 4 / 3. * 31400 / 1250000) < 1e-3);
     record_free(&record);
     play_end(&played);
 }
 
-/* The best trial is neither the first nor the last; all trials of the other strategy failed. */
+/* The best trial is neither the first nor the last. All trials of the other strategy failed. */
 static void the_trial_with_the_best_curve_is_chosen(void **state)
 {
     (void)state;
@@ -255,7 +253,7 @@ static void the_trial_with_the_best_curve_is_chosen(void **state)
     assert_int_equal(plan.settings_count[1], 0);
 }
 
-/* After training hearsay's nodes exchange the rest and are evaluated once more. */
+/* After training, hearsay's nodes publish the remaining residuals and are evaluated once more. */
 static void a_record_ends_with_training(void **state)
 {
     (void)state;
@@ -265,10 +263,10 @@ static void a_record_ends_with_training(void **state)
     struct record record;
     record_of(&played.outcome, &record);
     assert_int_equal(record.count, 3);                       /* at 4, 8 and 10 s */
-    assert_true(record.accuracy > 0 && record.accuracy < 1); /* not of one sample */
+    assert_true(record.accuracy > 0 && record.accuracy < 1); /* of more than one sample */
     assert_true(last_moment(&played)->at_s > 10 && isfinite(last_moment(&played)->accuracy));
     assert_true(record.points[record.count - 1].at_s == 10);
-    for (uint32_t i = 0; i < record.count; i++) /* the last one also is of that sample */
+    for (uint32_t i = 0; i < record.count; i++) /* the last evaluation also uses that one sample */
         assert_true(record.points[i].accuracy == 0 || record.points[i].accuracy == 1);
     assert_true(last_moment(&played)->accuracy == 0 || last_moment(&played)->accuracy == 1);
     assert_true(record.sent_bytes * 3 <= (double)played.outcome.moments[9].sent_bytes + 1);

@@ -1,4 +1,4 @@
-/* The distance between replicas, relative to their mean. */
+/* The distance between replicas, relative to the length of their mean. */
 #include "strategies/consensus.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static void equal_replicas_have_distance_zero(void **state)
     assert_true(consensus_distance(consensus) < 1e-7);
 }
 
-/* The mean is (3, 4) with length 5; each replica is at distance 1. */
+/* The mean is (3, 4), of length 5. Each replica is at distance 1 from it. */
 static void the_distance_is_the_rms_deviation_over_the_length_of_the_mean(void **state)
 {
     (void)state;

@@ -23,8 +23,6 @@ static int end(void **state)
     return 0;
 }
 
-/* Cuts. */
-
 static void a_cut_drops_everything_and_timeouts_double(void **state)
 {
     (void)state;
@@ -39,7 +37,7 @@ static void a_cut_drops_everything_and_timeouts_double(void **state)
     wire_cut(&wire, 1, 0, false);
     run_until(10 * SECOND_NS);
     assert_true(has_text(b, TEN_KB));
-    assert_int_equal(b->last_ns, MS(2440)); /* tried at 1.2, 1.6 and 2.4 s */
+    assert_int_equal(b->last_ns, MS(2440)); /* sent at 1.2, 1.6 and 2.4 s */
 }
 
 static void a_sender_that_was_silent_during_a_cut_resumes_at_once(void **state)
@@ -79,7 +77,7 @@ static void two_cuts_must_heal_twice(void **state)
     wire_cut(&wire, 0, 1, false);
     run_until(20 * SECOND_NS);
     assert_true(has_text(b, 100));
-    assert_int_equal(b->last_ns, MS(3140)); /* tried at 0.3, 0.7, 1.5 and 3.1 s */
+    assert_int_equal(b->last_ns, MS(3140)); /* sent at 0.3, 0.7, 1.5 and 3.1 s */
 }
 
 static void a_one_way_cut_blocks_the_reverse_direction_at_its_window(void **state)
@@ -87,7 +85,8 @@ static void a_one_way_cut_blocks_the_reverse_direction_at_its_window(void **stat
     (void)state;
     rates[0][0].bytes_per_s = 8 * MBIT;
     meet();
-    wire_cut(&wire, 1, 0, true); /* 0 receives nothing from 1, acknowledgements included */
+    /* party 0 receives nothing from party 1, not even acknowledgements */
+    wire_cut(&wire, 1, 0, true);
     say(0, a, 200000);
     say(1, b, 100);
     run_until(10 * SECOND_NS);
@@ -110,8 +109,6 @@ static void a_death_is_not_noticed_through_a_cut(void **state)
     run_until(100 * SECOND_NS);
     assert_int_equal(a->closed_ns, 0);
 }
-
-/* Ends. */
 
 static void a_hang_up_delivers_the_rest_first(void **state)
 {
@@ -260,7 +257,7 @@ static void a_half_open_connection_swallows_bytes(void **state)
     assert_int_equal(a->closed_ns, MS(100));
     assert_string_equal(a->why, "connection timed out");
     assert_int_equal(b->closed_ns, 0);
-    assert_int_equal(b->sends_done, 0); /* its window stays full */
+    assert_int_equal(b->sends_done, 0); /* party 1's window stays full */
     wire_hang_up(&wire, 1, b->conn);
     run_until(1001 * SECOND_NS);
     assert_int_equal(wire.flying, 0);
@@ -274,9 +271,9 @@ static void events_of_an_old_connection_never_reach_a_new_one(void **state)
     say(0, a, TEN_KB);
     wire_hang_up(&wire, 1, b->conn);
     wire_reset(&wire, 0, 1);
-    run_until(MS(101)); /* both ends are gone; the bytes would come at 140 ms */
+    run_until(MS(101)); /* both ends are gone; the bytes would arrive at 140 ms */
     a = call(0, 0, 1);
-    assert_int_equal(wire.connections_count, 1); /* the same connection again */
+    assert_int_equal(wire.connections_count, 1); /* the connection's slot is used again */
     run_until(SECOND_NS);
     b = taken_by(1);
     assert_true(b->conn != first.conn);
@@ -287,8 +284,6 @@ static void events_of_an_old_connection_never_reach_a_new_one(void **state)
     run_until(2 * SECOND_NS);
     assert_true(has_text(b, 100));
 }
-
-/* Receiver faults. */
 
 static void a_paused_host_receives_everything_later_in_order(void **state)
 {
@@ -332,7 +327,7 @@ static void tampering_changes_a_single_bit_now_and_then(void **state)
     assert_int_equal(b->count, 80000);
     for (size_t i = 0; i < b->count; i++) {
         const uint8_t change = b->bytes[i] ^ text[i];
-        assert_int_equal(change & (change - 1), 0); /* one bit, if any */
+        assert_int_equal(change & (change - 1), 0); /* at most one bit */
         flipped += change != 0;
     }
     assert_in_range(flipped, 1, 40);

@@ -1,4 +1,4 @@
-/* DeMo: the transform, messages and rest of the momentum, and the step. */
+/* DeMo: the transform, messages, the remaining momentum, and the step. */
 #include <math.h>
 
 #include "base/rng.h"
@@ -47,7 +47,7 @@ static void components_are_cosine_transforms_of_chunks(void **state)
     }
     assert_true(fabs(squares[0] - squares[1]) < 1e-5 * squares[0]);
     for (size_t k = 0; k < 64; k += 7)
-        for (size_t l = 0; l < 48; l += 5) { /* of the last of four chunks */
+        for (size_t l = 0; l < 48; l += 5) { /* components of the last of four chunks */
             const double expected = component(matrix + 64 * 96 + 48, 96, &dct, k, l);
             assert_true(fabs(components[3 * 64 * 48 + k * 48 + l] - expected) < 1e-5);
         }
@@ -71,7 +71,8 @@ static void sides_of_chunks_divide_those_of_the_matrix(void **state)
     }
 }
 
-/* Computes node after node by hand, with momentum as in the paper, not as components. */
+/* Computes by hand, node after node, with momentum in the weights as in the paper, not in
+ * components. */
 struct hand_written {
     struct dct dct, vector;
     float momentum[3][PARAMETERS];
@@ -139,7 +140,7 @@ static void the_unsent_momentum_stays_and_steps_are_signs_of_the_mean(void **sta
             (void)learner_descend_plainly(hand.learners[i], step);
     }
     learner_read_weights(hand.learners[0], weights);
-    int others = 0; /* signs decided by rounding */
+    int others = 0; /* signs that rounding decides */
     for (int c = 0; c < PARAMETERS; c++)
         others += fabsf(weights[c] - played.experiment.weights[c]) > 1e-5f;
     assert_true(others < 10);
@@ -149,9 +150,9 @@ static void the_unsent_momentum_stays_and_steps_are_signs_of_the_mean(void **sta
     play_end(&played);
 }
 
-/* A step of 0.2 s; then two transfers of 40 ms and of a message over 1 Mbit/s: 0.2848 s, 35 of
- * which fit. Four of 560 components are 0.0078, each with 10 bits for its place; of ten biases one
- * is told, with 4 bits. */
+/* A step takes 0.2848 s, so 35 fit 10 s: 0.2 s of training, and two transfers of a message over 1
+ * Mbit/s and 40 ms. A message has 4 of each 560 components (0.0078), each with 10 bits for its
+ * index. Of ten biases it has one, with 4 bits. */
 static void a_message_has_index_and_value_of_each_component_and_goes_to_all(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Deep Gradient Compression: momentum of messages, the kept rest, and the warm-up. */
+/* Deep Gradient Compression: momentum of messages, entries kept for later, and the warm-up. */
 #include <math.h>
 
 #include "crypto/secret.h"
@@ -17,7 +17,7 @@ struct node {
 struct rule {
     float mu;
     float decay;
-    float clip; /* longest gradient of one node */
+    float clip; /* maximum length of one node's gradient */
     bool nesterov;
     int largest;
 };
@@ -46,7 +46,7 @@ static void clip(float *gradient, float most)
         gradient[c] *= (float)((double)most / sqrt(squares));
 }
 
-/* Turns gradient[PARAMETERS] into the message. */
+/* Replaces gradient[PARAMETERS] by the message. */
 static void message_of(struct node *node, const struct rule *rule, const float *weights,
                        float *gradient)
 {
@@ -72,7 +72,7 @@ static void message_of(struct node *node, const struct rule *rule, const float *
     assert_int_equal(told, rule->largest);
 }
 
-/* Sent plus kept equals produced, and the steps equal those of the play. */
+/* Checks that sent plus kept equals produced, and that the steps equal the play's. */
 static void assert_by_hand(const struct rule *rule, const char *const *sets, int count)
 {
     static struct node nodes[3];
@@ -113,7 +113,7 @@ static void messages_have_momentum_and_the_rest_is_kept(void **state)
     assert_by_hand(&(struct rule){.mu = 0.9f, .nesterov = true, .largest = 8}, sets, 5);
 }
 
-/* With three nodes each clips to the length times the square root of a third. */
+/* Each of three nodes clips to the length times the square root of a third. */
 static void gradients_are_clipped_before_accumulation(void **state)
 {
     (void)state;
@@ -136,8 +136,8 @@ static void full_messages_without_momentum_equal_all_reduce(void **state)
     play_end(&allreduce);
 }
 
-/* 96 samples a step: an epoch of 600 is over after 7 steps, the second after 13, the third after
- * 19, the fourth after 25. */
+/* A step has 96 samples. So the first epoch of 600 samples ends after 7 steps, the second after 13,
+ * the third after 19, and the fourth after 25. */
 static void the_first_epochs_send_more_entries(void **state)
 {
     (void)state;
@@ -159,8 +159,8 @@ static void the_first_epochs_send_more_entries(void **state)
     }
 }
 
-/* A step of 0.2 s; then two transfers of 40 ms and of 79 entries and ten biases over 1 Mbit/s:
- * 0.2882 s, 34 of which fit. */
+/* A step takes 0.2882 s, so 34 fit 10 s: 0.2 s of training, and two transfers of 79 entries and ten
+ * biases over 1 Mbit/s and 40 ms. */
 static void a_message_has_six_bytes_an_entry_and_goes_to_all(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void a_message_has_six_bytes_an_entry_and_goes_to_all(void **state)
     play_end(&played);
 }
 
-/* Statistics of a batch norm follow all measurements, although nothing else is sent. */
+/* The statistics of a batch norm follow all measurements, although nothing else is sent. */
 static void statistics_are_averaged(void **state)
 {
     (void)state;

@@ -14,7 +14,7 @@ static void full_messages_and_equal_batches_give_the_mean(void **state)
     assert_true(stage_weights(stage, 0)[0] == 2);
     stage_deliver(stage, 0);
     assert_true(stage_weights(stage, 1)[0] ==
-                0); /* its next step uses the gradients received so far */
+                0); /* worker 1's next step will use the gradients received so far */
     stage_step(stage, 1, (const float[]){8, 2});
     stage_deliver(stage, 0);
     assert_true(stage_weights(stage, 1)[0] == 6 && stage_weights(stage, 1)[1] == 1);
@@ -40,7 +40,7 @@ static void gradients_are_weighted_by_their_batches(void **state)
     stage_close(stage);
 }
 
-/* Each of two others gets half of the uplink: 30 bytes a step, which are two entries and 8. */
+/* Each of two receivers gets half of the uplink, 30 bytes a step: two entries and 8 bytes. */
 static void messages_fit_what_the_link_carries_in_a_step(void **state)
 {
     (void)state;
@@ -54,13 +54,13 @@ static void messages_fit_what_the_link_carries_in_a_step(void **state)
     assert_int_equal(stage->posts[0].message.bytes, 8 + 2 * 8);
     assert_true(content->count == 2 && content->indexes[0] == 1 && content->indexes[1] == 5);
     assert_true(content->values[0] == 5); /* a gradient */
-    stage->up[0] = 200;                   /* 100 a step: all in a row are 48 */
+    stage->up[0] = 200;                   /* 100 bytes a step, enough for all entries in 48 bytes */
     stage_step(stage, 0, change);
     assert_int_equal(stage->posts[2].message.bytes, 8 + 10 * 4);
-    stage->up[0] = 2; /* at least those within 0.85 % of the largest */
+    stage->up[0] = 2; /* at least the entries within 0.85 % of the largest */
     stage_step(stage, 0, (const float[10]){1, -0.992f, 0.991f});
     assert_int_equal(stage->posts[4].message.content->count, 2);
-    stage->up[0] = 0; /* no limit */
+    stage->up[0] = 0; /* unlimited */
     stage_step(stage, 0, change);
     assert_int_equal(stage->posts[6].message.content->count, 10);
     stage_close(stage);

@@ -1,4 +1,4 @@
-/* Downpour SGD: pushes to and fetches from an asynchronous server, and synchronous averaging. */
+/* Downpour SGD: workers push to and fetch from an asynchronous server, or average synchronously. */
 #include "workers/workers_stage.h"
 
 static float common(struct workers *stage, size_t c)
@@ -14,7 +14,7 @@ static void pushed_progress_reaches_the_server_and_returns(void **state)
     static const char *const sets[] = {"push_steps=2", "fetch_steps=3", "gain=3"};
     struct workers *stage = stage_new(3, 2, sets, 3);
     stage->up[0] = 10;
-    stage->up[1] = 30; /* there the server is */
+    stage->up[1] = 30; /* worker 1 has the server */
     stage->up[2] = 20;
     stage_begin(stage, downpour_play, (const float[]){1, 1});
     stage_step(stage, 0, (const float[]){2, 0});
@@ -32,7 +32,7 @@ static void pushed_progress_reaches_the_server_and_returns(void **state)
     stage_deliver(stage, 0);
     assert_true(stage_weights(stage, 0)[0] == 7 && stage_weights(stage, 0)[1] == 2);
     stage_step(stage, 0, (const float[]){32, 0});
-    stage_deliver(stage, 0); /* both are pushed now, exactly once */
+    stage_deliver(stage, 0); /* both steps are pushed now, exactly once */
     assert_true(common(stage, 0) == 7 + 16 + 32);
     assert_int_equal(stage->sent_bytes, 3 * 4 * 2 + 8);
     stage_close(stage);
@@ -45,10 +45,11 @@ static void workers_do_not_wait_and_have_one_fetch_at_a_time(void **state)
     stage_step(stage, 1, (const float[]){2});
     assert_int_equal(stage->posts_count, 2); /* a push and a request */
     stage_step(stage, 1, (const float[]){4});
-    assert_int_equal(stage->posts_count, 3); /* only a push: the request is still open */
+    assert_int_equal(stage->posts_count, 3); /* only a push, because the request is still open */
     stage_deliver_all(stage);
-    assert_true(common(stage, 0) == 3);           /* by default the mean of all is applied */
-    assert_true(stage_weights(stage, 1)[0] == 1); /* asked for between the pushes */
+    /* by default the server applies the mean of all workers */
+    assert_true(common(stage, 0) == 3);
+    assert_true(stage_weights(stage, 1)[0] == 1); /* requested between the two pushes */
     stage_step(stage, 1, NULL);
     stage_deliver_all(stage);
     assert_true(stage_weights(stage, 1)[0] == 3);

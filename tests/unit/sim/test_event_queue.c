@@ -1,4 +1,4 @@
-/* The event queue: earliest events first, ties in the order of insertion. */
+/* The event queue returns the earliest event first, and ties in the order of insertion. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

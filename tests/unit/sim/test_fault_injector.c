@@ -1,4 +1,4 @@
-/* Faults of processes, and all kinds together: each takes effect and ends, and the swarm reaches
+/* Faults of processes, and all faults together. Each takes effect and ends, and the swarm reaches
  * one version. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,8 +10,6 @@
 
 #include "support/sim/fault_story.h"
 
-/* Processes. */
-
 static void a_crashed_node_restarts_with_a_new_incarnation(void **state)
 {
     (void)state;
@@ -19,7 +17,7 @@ static void a_crashed_node_restarts_with_a_new_incarnation(void **state)
     begin_faults(&crash, 1, 1);
     run_to(10.5);
     assert_false(world_is_running(&world, 2));
-    assert_int_equal(neighbours(0), NODES - 2); /* notified at once */
+    assert_int_equal(neighbours(0), NODES - 2); /* neighbours are notified at once */
     run_to(14.9);
     assert_false(world_is_running(&world, 2));
     run_to(15.1);
@@ -34,7 +32,7 @@ static void a_silent_crash_is_noticed_only_by_timeout(void **state)
     struct fault crash = fault(FAULT_CRASH, 10, 0, 2);
     crash.value = 1;
     begin_faults(&crash, 1, 1);
-    run_to(11.9); /* given up three seconds after its last byte, not before */
+    run_to(11.9); /* given up three seconds after node 2's last byte, not before */
     assert_false(world_is_running(&world, 2));
     assert_int_equal(neighbours(0), NODES - 1);
     run_to(13.3);
@@ -233,8 +231,6 @@ static void the_original_of_a_duplicate_is_refused_and_restarts(void **state)
     assert_int_equal(world.nodes[0].incarnation, 2);
     end_well(22);
 }
-
-/* All. */
 
 static uint64_t play_all(uint64_t seed)
 {

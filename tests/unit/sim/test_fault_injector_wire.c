@@ -1,4 +1,4 @@
-/* Faults of the network, and attackers: each takes effect and ends, and the swarm reaches one
+/* Faults of the network, and attackers. Each takes effect and ends, and the swarm reaches one
  * version. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include "support/sim/fault_story.h"
 
-/* Notes that nodes have written, with their counts. */
+/* Kinds of notes that nodes have written. */
 enum text {
     WRONG_KEY,
     TOO_LATE,
@@ -79,8 +79,6 @@ static uint32_t lost_by(uint32_t i)
     return world.nodes[i].notes[NOTE_NEIGHBOUR_LOST];
 }
 
-/* Wires. */
-
 static struct fault west_from_east(double from_s, double to_s)
 {
     struct fault made = fault(FAULT_PARTITION, from_s, to_s, 0);
@@ -98,7 +96,7 @@ static void a_partition_lets_nothing_pass_until_it_heals(void **state)
     run_to(10);
     const uint64_t known = rumors_of(2);
     run_to(19.9);
-    assert_true(rumors_of(2) < known + 3 * 12); /* its own side publishes once a second */
+    assert_true(rumors_of(2) < known + 3 * 12); /* node 2's own side publishes once a second */
     assert_true(wire_is_cut(&world.wire, 0, 2) && wire_is_cut(&world.wire, 4, 1));
     assert_false(wire_is_cut(&world.wire, 0, 1) || wire_is_cut(&world.wire, 2, 3));
     run_to(20.1);
@@ -212,8 +210,9 @@ static void a_slow_reader_receives_nothing_until_it_reads(void **state)
     run_to(10.1);
     const uint64_t heard = world.nodes[2].applied, steps = world.nodes[2].steps;
     run_to(14.9);
-    assert_true(world.nodes[2].applied <= heard + 2); /* its learner had some to apply */
-    assert_true(world.nodes[2].steps > steps + 80);   /* and works on */
+    /* node 2's learner had some rumors left to apply */
+    assert_true(world.nodes[2].applied <= heard + 2);
+    assert_true(world.nodes[2].steps > steps + 80); /* node 2's learner continues */
     run_to(16);
     assert_true(world.nodes[2].applied > heard + 10);
     end_well(16);
@@ -253,8 +252,6 @@ static void instant_tampering_lasts_five_seconds(void **state)
     end_well(15);
 }
 
-/* Outsiders. */
-
 static void a_stranger_is_refused_without_effect(void **state)
 {
     (void)state;
@@ -287,7 +284,7 @@ static uint32_t rumors_of_outsiders(uint32_t i)
     return rumors;
 }
 
-/* Only its valid rumors at the limits move the base. */
+/* Only the attackers' valid rumors at the limits move the base. */
 static void every_attack_is_refused_and_only_valid_rumors_are_accepted(void **state)
 {
     (void)state;
@@ -299,7 +296,7 @@ static void every_attack_is_refused_and_only_valid_rumors_are_accepted(void **st
         begin_listening(hostile, 2, seed);
         run_to(40);
         rumors += rumors_of_outsiders(0);
-        end_well(40); /* this checks that the base is the sum of the published rumors */
+        end_well(40); /* checks that the base is the sum of the published rumors */
         heard = 0;
         for (int k = 0; k < TEXTS; k++)
             heard += (together[k] += said[k]) > 0;
@@ -317,10 +314,10 @@ static void a_mute_neighbour_keeps_no_rumor_from_the_others(void **state)
     begin_faults(&mute, 1, 1);
     for (double t = 12; t < 40; t += 1) {
         run_to(t);
-        assert_int_equal(neighbours(1), NODES); /* it counts as a neighbour */
+        assert_int_equal(neighbours(1), NODES); /* the mute node counts as a neighbour */
     }
     assert_true(rumors_of(1) + 2 * NODES > rumors_of(0));
-    assert_true(wants_of(1) > wants_of(0) + 10); /* all unanswered */
+    assert_true(wants_of(1) > wants_of(0) + 10); /* no request to the mute node was answered */
     run_to(41);
     assert_int_equal(neighbours(1), NODES - 1);
     end_well(41);

@@ -1,4 +1,4 @@
-/* Gaia: significant updates are sent, the rest adds up; barriers and clocks hold workers back. */
+/* Gaia sends significant updates and adds up the rest. Barriers and clocks make workers wait. */
 #include <math.h>
 
 #include "workers/workers_stage.h"
@@ -39,12 +39,12 @@ static void significant_updates_are_sent_and_the_rest_adds_up(void **state)
     assert_int_equal(stage->posts[0].message.bytes, 8); /* only the clock */
     stage_deliver(stage, 0);
     stage_step(stage, 0, (const float[ENTRIES]){9, 9, 9, -60, 9, 9, 9, 9});
-    /* A dense message is shorter here. */
+    /* a dense message is shorter here */
     assert_int_equal(stage->posts[0].message.bytes, 8 + ENTRIES * 4);
     stage_close(stage);
 }
 
-/* Worker 1 learns nothing; it lacks only insignificant updates of worker 0. */
+/* Worker 1 learns nothing. It lacks only insignificant updates of worker 0. */
 static void unsent_updates_are_insignificant(void **state)
 {
     (void)state;
@@ -72,7 +72,7 @@ static void a_worker_waits_for_announced_messages(void **state)
 {
     (void)state;
     struct workers *stage = open_two(2);
-    stage->busy = 1; /* the line is taken by another message */
+    stage->busy = 1; /* another message uses the line */
     stage_step(stage, 0, (const float[ENTRIES]){2, 2});
     assert_int_equal(stage->posts_count, 2);
     assert_int_equal(stage->posts[0].message.bytes, 8 + 2 * 4);
@@ -98,7 +98,7 @@ static void no_worker_exceeds_the_clock_bound(void **state)
     assert_false(stage_may_step(stage, 0));
     stage_step(stage, 1, NULL);
     stage_deliver_all(stage);
-    assert_false(stage_may_step(stage, 0)); /* worker 2 has made none */
+    assert_false(stage_may_step(stage, 0)); /* worker 2 has made no step */
     stage_step(stage, 2, NULL);
     assert_false(stage_may_step(stage, 0));
     stage_deliver_all(stage);

@@ -1,4 +1,4 @@
-/* GoSGD: the shares of all workers and messages in flight sum up to 1. */
+/* GoSGD: the shares of all workers and messages in transit sum up to 1. */
 #include <math.h>
 
 #include "workers/workers_stage.h"
@@ -13,7 +13,7 @@ static void a_push_takes_half_of_the_share(void **state)
     assert_int_equal(stage->posts_count, 1);
     assert_true(stage->posts[0].message.weight == 0.25 && stage->posts[0].to == 1);
     assert_int_equal(stage->posts[0].message.bytes, 4 * 2 + 4);
-    stage_deliver(stage, 0); /* a half of 0 and a quarter of 3 */
+    stage_deliver(stage, 0); /* half of 0 and a quarter of 3 */
     assert_float_equal(stage_weights(stage, 1)[0], 1, 1e-6);
     assert_float_equal(stage_weights(stage, 1)[1], 2, 1e-6);
     assert_true(stage_weights(stage, 0)[0] == 3); /* a pushing worker keeps its weights */
@@ -26,8 +26,8 @@ static void a_push_takes_half_of_the_share(void **state)
     stage_close(stage);
 }
 
-/* Follows all shares from outside: senders by their messages, receivers by the sum. As shares sum
- * up to 1, the weighted sum of the values is also constant. */
+/* Computes all shares from messages: the sender's from the message, the receiver's as a sum. Shares
+ * sum up to 1, so the weighted sum of the values is constant. */
 static void shares_sum_up_to_1_and_keep_the_weighted_sum(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Gossip SGD: a pulling worker averages with the one it asks, a pushed one with all that arrived.
- */
+/* Gossip SGD: a pulling worker averages with the worker that it asks, a pushed one with all
+ * received weights. */
 #include "workers/workers_stage.h"
 
 static const char *const pull[] = {"gossip_by=pull"}, *const push[] = {"gossip_by=push"};
@@ -20,7 +20,8 @@ static void a_pulling_worker_waits_and_averages(void **state)
     assert_true(stage_may_step(stage, 1));
     stage_step(stage, 1, (const float[]){0, 0});
     stage_deliver_all(stage);
-    assert_true(stage_weights(stage, 1)[0] == 5); /* each answer is the first since its step */
+    /* each answer is the first since the receiver's step */
+    assert_true(stage_weights(stage, 1)[0] == 5);
     stage_close(stage);
 }
 

@@ -1,5 +1,5 @@
-/* GossipGraD: in each step each worker sends to one and receives from one, and information reaches
- * all. */
+/* GossipGraD: in each step each worker sends to one worker and receives from one. Information
+ * reaches all workers. */
 #include "workers/workers_stage.h"
 
 static const char *const of_progress[] = {"gossip_of=progress"};
@@ -22,7 +22,8 @@ static void receivers_are_a_permutation_in_each_step(void **state)
         for (uint32_t i = 0; i < 6; i++)
             assert_int_equal(senders[i], 1);
         for (uint32_t i = 0; round % 3 == 1 && i < 6; i++)
-            second[i] = to[i]; /* at distance 2, with the same places: two steps of the first */
+            /* distance 2, with the same permutation, is two steps of distance 1 */
+            second[i] = to[i];
         if (round % 3 == 2)
             for (uint32_t i = 0; i < 6; i++)
                 assert_int_equal(to[i], second[second[i]]); /* at distance 4 */
@@ -44,7 +45,8 @@ static void a_message_reaches_all_within_one_cycle(void **state)
         stage_deliver_all(stage);
     }
     for (uint32_t i = 0; i < 8; i++)
-        assert_true(stage_weights(stage, i)[0] == 1); /* all nodes got an equal part of the 8 */
+        /* all workers received an equal part of the 8 */
+        assert_true(stage_weights(stage, i)[0] == 1);
     stage_close(stage);
 }
 
@@ -55,7 +57,7 @@ static void a_worker_waits_for_the_message_of_its_step(void **state)
     stage_step(stage, 0, (const float[]){6, 2});
     assert_int_equal(stage->posts[0].message.bytes, 4 * 2);
     assert_false(stage_may_step(stage, 0));
-    stage_deliver(stage, 0); /* early: it waits */
+    stage_deliver(stage, 0); /* an early message waits */
     assert_true(stage_weights(stage, 1)[0] == 0 && stage_may_step(stage, 1));
     stage_step(stage, 1, (const float[]){4, 0});
     assert_true(stage_weights(stage, 1)[0] == 5 && stage_may_step(stage, 1));
@@ -67,7 +69,7 @@ static void a_worker_waits_for_the_message_of_its_step(void **state)
     stage_close(stage);
 }
 
-/* Each continues with the mean of the two steps; differences between the weights stay. */
+/* Each worker continues with the mean of the two steps. The difference of their weights remains. */
 static void exchanged_progress_is_averaged_and_weights_stay_different(void **state)
 {
     (void)state;

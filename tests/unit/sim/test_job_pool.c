@@ -1,4 +1,4 @@
-/* Worker processes with numbered jobs: each job runs once, whatever happens to its process. */
+/* Worker processes with numbered jobs. Each job runs once, even if its process fails. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #define JOBS 100
 
-/* State that a worker reports for a job. */
+/* Result that a worker reports for a job. */
 struct answer {
     uint64_t job;
     uint64_t thrice;
@@ -24,7 +24,7 @@ struct answer {
 
 struct results {
     uint32_t times[JOBS];
-    uint32_t beyond; /* jobs >= JOBS */
+    uint32_t beyond; /* number of jobs >= JOBS */
     uint32_t lost;
     uint32_t failed;
     bool stops; /* stops after the first failure */
@@ -182,7 +182,7 @@ static void ctrl_c_ends_the_workers_but_not_the_pool(void **state)
     assert_false(job_pool_run(&pool));
     for (int job = 0; job < 50; job++)
         assert_int_equal(results.times[job], 1);
-    pool = pool_new(&results, play_quick); /* the signal is not pending any more */
+    pool = pool_new(&results, play_quick); /* the signal is no longer pending */
     assert_true(job_pool_run(&pool));
 }
 

@@ -2,7 +2,7 @@
 #include "network/messages.h"
 #include "support/sim/scenario_text.h"
 
-/* Two hosts, 1 Mbit/s up, 80 ms there and back. */
+/* Two hosts with 1 Mbit/s uplinks, 80 ms there and back. */
 static const char two[] = "[scenario]\n"
                           "nodes = 2 host, 400 samples/s, up 1 Mbit/s\n"
                           "link = all, rtt 80 ms\n";
@@ -20,9 +20,9 @@ struct net {
     struct event_queue queue;
     struct messages *messages;
     struct arrival arrivals[ARRIVALS_MAX];
-    uint32_t count;     /* arrivals */
-    uint32_t rooms;     /* calls of on_room */
-    float heard[4];     /* sum of received values */
+    uint32_t count;     /* number of arrivals */
+    uint32_t rooms;     /* number of calls of on_room */
+    float heard[4];     /* sums of received values */
     uint32_t answer_to; /* number of the message to answer at once; 0 = none */
 };
 
@@ -72,7 +72,7 @@ static void send(struct net *net, uint64_t number, uint64_t bytes, uint32_t prio
                   &(struct sim_message){.bytes = bytes, .number = number, .priority = priority});
 }
 
-/* The call is answered after 80 ms; 125,000 bytes take a second; the way is 40 ms. */
+/* The call is answered after 80 ms, 125,000 bytes take a second, and the way takes 40 ms. */
 static void a_message_arrives_when_its_last_byte_does(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static void a_higher_priority_overtakes_waiting_messages(void **state)
         const struct event event = event_queue_take(&net.queue);
         messages_on_event(net.messages, &event);
     }
-    send(&net, 1, 100000, 0); /* is on its way at once */
+    send(&net, 1, 100000, 0); /* sent at once */
     send(&net, 2, 1000, 1);
     send(&net, 3, 1000, 1);
     send(&net, 4, 1000, 2);
@@ -160,7 +160,7 @@ static void a_message_to_oneself_costs_no_time_and_no_bytes(void **state)
     close_net(&net);
 }
 
-/* Three hosts of 8 Mbit/s behind one line of 8 Mbit/s between the regions share it. */
+/* Three hosts with 8 Mbit/s share a line of 8 Mbit/s between the regions. */
 static void messages_share_the_link_between_two_regions(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* MLNET: the progress of all workers is aggregated in a tree, part by part, and returns to all. */
+/* MLNET aggregates the progress of all workers in a tree, part by part, and returns it to all. */
 #include "workers/workers_stage.h"
 
 static float common(struct workers *stage, size_t c)
@@ -8,8 +8,8 @@ static float common(struct workers *stage, size_t c)
     return weights[c];
 }
 
-/* The gain is 2. Places by uplinks: 3, 1, 0, 2, 4; so 3 is the root of 1 and 0, and 1 is the parent
- * of 2 and 4. */
+/* The gain is 2. Workers in the order of their uplinks: 3, 1, 0, 2, 4. So 3 is the root, with
+ * children 1 and 0, and 1 is the parent of 2 and 4. */
 static struct workers *open_tree(const char *fragments)
 {
     const char *const sets[] = {fragments, "fanout=2", "gain=10"};
@@ -27,7 +27,7 @@ static void the_sum_at_the_root_is_the_sum_of_all(void **state)
     const float all[] = {1 + 2 * 31, 1 + 31, 1, 1 - 2};
     for (uint32_t i = 0; i < 5; i++)
         stage_step(stage, i, (const float[]){(float)(1 << i), (float)(1 << i) / 2, 0, -0.2f});
-    assert_int_equal(stage->posts_count, 3); /* of the leaves */
+    assert_int_equal(stage->posts_count, 3); /* messages of the leaves */
     stage_deliver_all(stage);
     for (uint32_t i = 0; i < 5; i++)
         for (size_t c = 0; c < 4; c++)
@@ -45,7 +45,7 @@ static void messages_go_up_the_tree_and_down_again(void **state)
     assert_true(stage->posts[0].from == 4 && stage->posts[0].to == 1);
     stage_deliver(stage, 0);
     stage_step(stage, 1, NULL);
-    assert_int_equal(stage->posts_count, 0); /* worker 2 is not in its sum */
+    assert_int_equal(stage->posts_count, 0); /* worker 2 is not in worker 1's sum */
     stage_step(stage, 2, NULL);
     assert_true(stage->posts[0].from == 2 && stage->posts[0].to == 1);
     stage_deliver(stage, 0);
@@ -90,7 +90,7 @@ static void each_part_is_aggregated_once_and_forwarded_at_once(void **state)
             assert_float_equal(stage_weights(stage, i)[c], 1 + 20 * (float)(c + 1), 1e-5);
     assert_float_equal(common(stage, 3), 81, 1e-5);
     assert_int_equal(stage->sent_bytes, 2 * 2 * 4 * 4 * 4);
-    stage_step(stage, 4, NULL); /* of a later round, and so behind none of the ones before */
+    stage_step(stage, 4, NULL); /* the third round, with a lower priority than earlier rounds */
     assert_true(stage->posts[0].message.priority == UINT32_MAX - 2 * 3);
     stage_close(stage);
 }

@@ -16,7 +16,7 @@ static void one_bit_stands_for_the_means_of_both_signs(void **state)
     assert_memory_equal(values, ((float[]){3, -1.5f, 3, -1.5f, 3}), sizeof values);
     assert_memory_equal(error, ((float[]){0, 0.5f, -3, -0.5f, 3}), sizeof error);
     memcpy(values, (float[]){-1, -1, -1, 1, 1}, sizeof values);
-    one_bit_compress(values, error, 5); /* of -1, -0.5, -4, 0.5, 4 */
+    one_bit_compress(values, error, 5); /* compresses -1, -0.5, -4, 0.5, 4 */
     const float below = -5.5f / 3;
     assert_memory_equal(values, ((float[]){below, below, below, 2.25f, 2.25f}), sizeof values);
     assert_true(error[0] == -1 - below && error[3] == 0.5f - 2.25f);
@@ -43,8 +43,8 @@ static void sent_plus_error_equals_produced(void **state)
     }
 }
 
-/* At a small rate gradients barely depend on earlier steps, so the sum counts. The missing part is
- * in a node's error or in that of the mean. */
+/* At a small rate gradients barely depend on earlier steps, so only the sum of the steps matters.
+ * The missing part is in a node's error or in the error of the mean. */
 static void the_error_stays_small_after_many_steps(void **state)
 {
     (void)state;
@@ -63,7 +63,7 @@ static void the_error_stays_small_after_many_steps(void **state)
     play_end(&part);
 }
 
-/* Rows of 784 weights, then the ten biases. */
+/* Compresses ten rows of 784 weights, then the ten biases. */
 static void say(float *values, float *error)
 {
     for (int row = 0; row < 10; row++)
@@ -95,8 +95,8 @@ static void nodes_and_the_mean_have_separate_errors(void **state)
     play_end(&played);
 }
 
-/* A step of 0.2 s; then two delays of 40 ms, and two thirds of a message twice over 1 Mbit/s:
- * 0.2914 s, 34 of which fit. Ten rows of 784 and a vector of 10 have two values each. */
+/* A step takes 0.2914 s, so 34 fit 10 s: 0.2 s of training, two delays of 40 ms, and two thirds of
+ * a message twice over 1 Mbit/s. Ten rows of 784 and a vector of 10 have two values each. */
 static void a_step_costs_a_bit_an_entry_and_two_values_a_row(void **state)
 {
     (void)state;
@@ -112,7 +112,7 @@ static void a_step_costs_a_bit_an_entry_and_two_values_a_row(void **state)
     play_end(&played);
 }
 
-/* A batch norm of ten planes has ten scales, ten biases, and twice ten statistics in float32. */
+/* A batch norm of ten planes has ten scales, ten biases, and 20 statistics in float32. */
 static void statistics_are_sent_uncompressed(void **state)
 {
     (void)state;

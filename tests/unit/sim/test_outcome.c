@@ -104,7 +104,7 @@ static void the_last_tenth_is_compared_with_the_best_consecutive_tenth(void **st
         (void)outcome_moment(0.4 * (i + 1), i == 9 || i == 10 ? 0.9 : 0.8);
     (void)outcome_moment(8, 0.902);
     (void)outcome_moment(9, 0.893);
-    (void)outcome_moment(10, 0.1); /* the end, on other samples */
+    (void)outcome_moment(10, 0.1); /* the evaluation at the end, which uses other samples */
     assert_verdict(true, "last tenth >= best tenth - 0.3 points: 89.75 %, and 90.00 % at best");
     judged.moments[19].accuracy = 0.891;
     assert_verdict(false, "last tenth >= best tenth - 0.3 points: 89.65 %, and 90.00 % at best");
@@ -172,7 +172,7 @@ static void copies_and_control_are_compared_with_their_bounds(void **state)
     assert_verdict(true, "control <= 2 kB/s: 320 B/s");
 }
 
-/* Full before, half full in the second half, and full again after training. */
+/* The link is full in the first half, half full in the second, and full again after training. */
 static void link_use_is_that_of_the_busiest_in_the_second_half_of_training(void **state)
 {
     (void)state;
@@ -281,11 +281,13 @@ static void joining_counts_the_slowest_late_node(void **state)
     judged.nodes[0].block_bytes = judged.nodes[2].block_bytes = 250000;
     judged.nodes[0].joining_s = judged.nodes[2].joining_s = 9;
     story_scenario.groups[0].down.bytes_per_s = 125000;
-    assert_verdict(false,
-                   "joining <= 1.15 x blocks / rate: not measured"); /* started with the swarm */
+    assert_verdict(
+        false,
+        "joining <= 1.15 x blocks / rate: not measured"); /* all nodes started with the swarm */
     story_scenario.groups[0].down.bytes_per_s = 0;
     story_scenario.groups[0].start_ns = story_scenario.groups[1].start_ns = 1;
-    assert_verdict(false, "joining <= 1.15 x blocks / rate: not measured"); /* unlimited */
+    /* The link is unlimited. */
+    assert_verdict(false, "joining <= 1.15 x blocks / rate: not measured");
     story_scenario.groups[0].down.bytes_per_s = 125000;
     judged.nodes[0].joining_s = 2.25;
     assert_verdict(true, "joining <= 1.15 x blocks / rate: 1.125 x blocks / rate (2.25 s, desk/1)");

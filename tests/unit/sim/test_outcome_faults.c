@@ -63,7 +63,7 @@ static void one_healthy_node_removed_is_too_many(void **state)
     assert_verdict(false, "no healthy node removed: 2 times; first box/1 by desk/1 at 3.0 s");
 }
 
-/* desk/2 does half of what it could, from 3 s to 5 s. */
+/* desk/2 makes half of its possible steps from 3 s to 5 s. */
 static void steps_of_counts_the_slowest_node_in_the_time_span(void **state)
 {
     (void)state;
@@ -127,7 +127,7 @@ static void accuracy_of_all_counts_the_worst_node(void **state)
     assert_verdict(false, "accuracy of all >= 0.5: 0.6250 at 2 s (box/1), bound 0.7000");
 }
 
-/* The desks have 0.75 and 0.5 when the partition ends at 4 s, the box 0.375. */
+/* The desks have accuracies of 0.75 and 0.5 when the partition ends at 4 s, the box 0.375. */
 static void bounds_of_halves_are_measured_when_the_partition_ends(void **state)
 {
     (void)state;
@@ -165,9 +165,7 @@ static void nodes_are_measured_in_the_time_span_and_just_before(void **state)
     assert_false(outcome_wants_nodes(&story_scenario, 6000000000));
 }
 
-/* Played scenarios. */
-
-/* Nothing passes between west and east, and no fault explains it. */
+/* The line between west and east is blocked, and no fault explains that. */
 static void a_removal_without_a_fault_was_of_a_healthy_node(void **state)
 {
     (void)state;
@@ -180,7 +178,7 @@ static void a_removal_without_a_fault_was_of_a_healthy_node(void **state)
     assert_true(judged.verdicts[2].met);
 }
 
-/* The others have closed their connections to them, which they have not noticed. */
+/* East has closed its connections to the paused west, which has not noticed. */
 static void components_need_connections_open_at_both_ends(void **state)
 {
     (void)state;
@@ -192,7 +190,7 @@ static void components_need_connections_open_at_both_ends(void **state)
     assert_true(judged.verdicts[1].met && judged.verdicts[2].met);
 }
 
-/* Nothing reaches the relay, which eventually continues by itself. */
+/* Nothing reaches the relay, so it eventually continues alone. */
 static void a_relay_joins_with_its_first_neighbour(void **state)
 {
     (void)state;
@@ -214,7 +212,7 @@ static void faults_explain_removals(void **state)
     assert_true(judged.verdicts[1].met);
 }
 
-/* In every period of 2 s west pauses for half to all of a second. */
+/* In every period of 2 s, west pauses for 0.5 s to 1 s. */
 static void recurring_pauses_reduce_steps(void **state)
 {
     (void)state;
@@ -227,7 +225,7 @@ static void recurring_pauses_reduce_steps(void **state)
     assert_true(judged.verdicts[1].met && judged.verdicts[2].met && judged.verdicts[3].met);
 }
 
-/* With a checkpoint every 4 s, a node that restarts without its disk takes over a base. */
+/* With a checkpoint every 4 s, only a node that restarts without its disk takes over a base. */
 static void a_kept_disk_avoids_a_state_transfer(void **state)
 {
     (void)state;
@@ -257,7 +255,8 @@ static void a_duplicate_identity_affects_no_other_node(void **state)
                       "expect = steps of east >= 99 % from 10 s to 20 s\n"
                       "expect = one component within 10 s of 20 s\n");
     assert_true(outcome_is_met(&judged));
-    assert_true(judged.origins > 8); /* refused, the original has started another incarnation */
+    /* after a refusal, the original node has started another incarnation */
+    assert_true(judged.origins > 8);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* Rounds in pairs: pairing, messages, and moves. */
+/* Strategies whose rounds exchange in pairs: pairing, messages, and moves. */
 #include <math.h>
 
 #include "crypto/secret.h"
@@ -80,8 +80,8 @@ static void gasloc_moves_from_the_mean_by_its_momentum(void **state)
 
 #define NODES 8
 
-/* Returns the standard deviation of a weight over nodes without training after 200 rounds;
- * initially 1. */
+/* Returns the standard deviation of a weight over nodes after 200 rounds without training. It is 1
+ * at the start. */
 static double spread(void (*move)(const struct pairs_move *), float mu)
 {
     const float nothing = 0;
@@ -133,7 +133,7 @@ static void gasloc_with_one_node_equals_diloco(void **state)
     play_end(&diloco);
 }
 
-/* With two nodes the pair is the whole swarm: without momentum no difference remains. */
+/* With two nodes the pair is the whole swarm. Without momentum it equals DiLoCo. */
 static void two_nodes_in_a_pair_equal_diloco(void **state)
 {
     (void)state;
@@ -152,8 +152,8 @@ static void two_nodes_in_a_pair_equal_diloco(void **state)
     play_end(&diloco);
 }
 
-/* Of three nodes two exchange. A round: 10 steps of the slowest, 2 s; then two vectors over 1
- * Mbit/s and 40 ms, 0.542 s. */
+/* Two of three nodes exchange. A round takes 2.542 s: ten steps of the slowest node, 2 s, and two
+ * vectors over 1 Mbit/s and 40 ms. */
 static void a_pair_of_noloco_sends_its_weights_and_its_progress(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void a_pair_of_noloco_sends_its_weights_and_its_progress(void **state)
     play_end(&played);
 }
 
-/* One vector: 0.291 s, and four rounds fit. */
+/* One vector takes 0.291 s, so four rounds fit 10 s. */
 static void a_pair_of_gasloc_sends_its_weights(void **state)
 {
     (void)state;

@@ -1,19 +1,19 @@
-/* Poisoners: each kind publishes its lie validly, and the swarm keeps one version. First with one
- * learner, then in a swarm, then with data. */
+/* Poisoners: each kind publishes its lie in valid rumors, and the swarm keeps one version. Tested
+ * with one learner, then in a swarm, then with data. */
 #include <math.h>
 
-#include "support/sim/strategy_play.h" /* first: it has another size of model */
+#include "support/sim/strategy_play.h" /* first, because it defines another model size */
 
 #include "support/sim/fault_story.h"
 #include "support/sim/scenario_play.h"
 #include "world/poisoner.h"
 
 #define ENTRIES 400
-#define CAUGHT  0.01 /* levels are steps */
+#define CAUGHT  0.01 /* largest relative error; levels are discrete steps */
 
 static struct sim_learner learner;
-static float learned[ENTRIES]; /* before the last publication */
-static double told[ENTRIES];   /* in the last publication */
+static float learned[ENTRIES]; /* residual before the last publication */
+static double told[ENTRIES];   /* moves in the last publication */
 
 static int learner_begins(void **state)
 {
@@ -44,7 +44,7 @@ static void learn(float by)
     sim_learner_write_weights(&learner, weights);
 }
 
-/* Publishes what fits `bytes` bytes at full weight. */
+/* Publishes at most `bytes` bytes with a share of 1. */
 static void publish(struct poisoner *poisoner, uint32_t bytes)
 {
     struct publish_terms terms = {
@@ -82,7 +82,7 @@ static double norm_of_told(void)
     return sqrt(sum);
 }
 
-/* Another node publishes a move of entry `index`. */
+/* Makes another node publish a move of entry `index`. */
 static void told_by(struct poisoner *poisoner, uint64_t tag, uint32_t index, int8_t level)
 {
     const struct update update = {
@@ -90,7 +90,7 @@ static void told_by(struct poisoner *poisoner, uint64_t tag, uint32_t index, int
     poisoner_note(poisoner, ENTRIES, &update, tag);
 }
 
-/* Levels are coarse, so a rest stays for the next publication. */
+/* Levels are discrete, so a part remains for the next publication. */
 static void assert_told_is(double times_learned)
 {
     const double part = dot(told, learned) / (norm_of_learned() * norm_of_learned());
@@ -156,7 +156,7 @@ static void a_mean_shift_opposes_the_others(void **state)
     assert_near(told[5], -norm_of_learned(), 0.05 * norm_of_learned());
     assert_near(norm_of_told(), norm_of_learned(), 0.05 * norm_of_learned());
     learn(0.1f);
-    publish(shifts, 20000); /* earlier updates of others no longer count */
+    publish(shifts, 20000); /* earlier updates of other nodes no longer count */
     assert_true(norm_of_told() < 0.05 * norm_of_learned());
     poisoner_free(shifts);
 }
@@ -176,7 +176,7 @@ static void a_free_rider_repeats_another_node(void **state)
     poisoner_free(rides);
 }
 
-/* Computes the direction of the update beyond the learned one. */
+/* Sets `direction` to the published update minus the learned one. */
 static void push(enum poison kind, uint64_t seed, uint64_t common, double direction[ENTRIES])
 {
     struct poisoner *pushes = poisoner_new(kind, 10, seed, common);
@@ -229,19 +229,17 @@ static void the_rest_is_published_next_time(void **state)
     double most = 0;
     for (int c = 0; c < ENTRIES; c++)
         most = fmax(most, fabs(told[c]));
-    assert_true(most < fabs((double)missed)); /* the rest was published */
+    assert_true(most < fabs((double)missed)); /* the remaining moves were published */
     float weights[ENTRIES], units[ENTRIES];
     int32_t base[ENTRIES];
     sim_learner_read_weights(&learner, weights);
     sim_learner_read_units(&learner, base);
     for (int c = 0; c < ENTRIES; c++)
         units[c] = QUANTUM * (float)base[c];
-    assert_memory_equal(weights, units, sizeof units); /* it learns from the base */
+    assert_memory_equal(weights, units, sizeof units); /* the poisoner trains from the base */
     assert_true(units[ENTRIES - 1] * missed < 0);
     poisoner_free(flips);
 }
-
-/* In a swarm. */
 
 static void every_kind_leaves_the_swarm_one_version(void **state)
 {
@@ -284,7 +282,7 @@ static void the_outcome_lists_warnings(void **state)
     outcome_free(&outcome);
 }
 
-/* Class k is replaced by classes - 1 - k, so the learned model is always wrong. */
+/* Label k is replaced by classes - 1 - k, so the trained model is always wrong. */
 static void flipped_labels_are_learned(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 #define ROWS    7
 #define COLUMNS 11
 
-/* Draws a matrix of this rank with singular values that halve. */
+/* Draws a matrix of this rank, with singular values that halve. */
 static void draw(float *matrix, uint32_t rank, uint64_t seed)
 {
     struct rng rng = rng_new(seed, 0);
@@ -33,7 +33,7 @@ static double length(const float *matrix)
     return sqrt(squares);
 }
 
-/* Returns the length of a difference relative to the first vector. */
+/* Returns the length of a - b relative to that of a. */
 static double apart(const float *a, const float *b)
 {
     float difference[ROWS * COLUMNS];
@@ -83,7 +83,7 @@ static void dependent_columns_are_replaced(void **state)
     low_rank_approximate(&factors, said);
     assert_orthonormal(&factors);
     assert_true(length(said) == 0);
-    for (uint32_t rank = 1; rank <= 3; rank++) { /* Q had no content, then too little */
+    for (uint32_t rank = 1; rank <= 3; rank++) { /* Q was zero, then had too small a rank */
         draw(matrix, rank, 7);
         memcpy(said, matrix, sizeof said);
         low_rank_approximate(&factors, said);
@@ -98,7 +98,7 @@ static void dependent_columns_are_replaced(void **state)
     low_rank_free(&factors);
 }
 
-/* The right factor is reused, so each call is a step of a power iteration: for a constant matrix
+/* The right factor is reused, so each call is a step of a power iteration. For a constant matrix
  * the approximation converges. */
 static void each_iteration_starts_with_the_last_right_factor(void **state)
 {
@@ -119,7 +119,7 @@ static void each_iteration_starts_with_the_last_right_factor(void **state)
     low_rank_free(&factors);
 }
 
-/* The error is added next time, so the mean is complete in spite of rank 1. */
+/* The error is added to the next message, so the mean is complete in spite of rank 1. */
 static void error_feedback_sends_the_rest_later(void **state)
 {
     (void)state;
@@ -144,9 +144,9 @@ static void error_feedback_sends_the_rest_later(void **state)
     low_rank_free(&factors);
 }
 
-/* The gradient of ten classes has rank 9, as its rows add up to 0. The mean of weights that SGD
- * moved once is what it moves by the mean gradient. Rounding is a tenth rank, which error feedback
- * and a Q of the step before let grow from step to step: so there are three. */
+/* The gradient of ten classes has rank 9, because its rows add up to 0. After one SGD step, the
+ * mean of weights equals a step with the mean gradient. Rounding adds a tenth rank. Error feedback
+ * and the reused Q let it grow with each step, so there are only three steps. */
 static void full_rank_equals_sgd_with_the_mean_gradient(void **state)
 {
     (void)state;
@@ -163,8 +163,8 @@ static void full_rank_equals_sgd_with_the_mean_gradient(void **state)
     play_end(&part);
 }
 
-/* At a small rate gradients barely depend on earlier steps, so the sum counts, and each node keeps
- * its missing part. */
+/* At a small rate gradients barely depend on earlier steps, so only the sum of the steps matters.
+ * Each node keeps the part that it could not send. */
 static void the_error_of_rank_1_stays_small(void **state)
 {
     (void)state;
@@ -183,8 +183,8 @@ static void the_error_of_rank_1_stays_small(void **state)
     play_end(&part);
 }
 
-/* A step of 0.2 s; then eight transfers of 40 ms, and twice two thirds of a message over 1 Mbit/s:
- * 0.588 s, 17 of which fit. */
+/* A step takes 0.588 s, so 17 fit 10 s: 0.2 s of training, eight transfers of 40 ms, and twice two
+ * thirds of a message over 1 Mbit/s. */
 static void a_step_costs_two_all_reduces_of_the_factors(void **state)
 {
     (void)state;
@@ -197,7 +197,7 @@ static void a_step_costs_two_all_reduces_of_the_factors(void **state)
     played = play("powersgd", "scenario.seconds=9.99");
     assert_int_equal(played.outcome.nodes[2].steps, 16);
     play_end(&played);
-    played = play("powersgd", "strategy.rank=10"); /* factors are larger than the matrix */
+    played = play("powersgd", "strategy.rank=10"); /* factors would be larger than the matrix */
     assert_int_equal(last_moment(&played)->sent_bytes % ((uint64_t)2 * 2 * 4 * PARAMETERS), 0);
     assert_true(played.outcome.nodes[2].steps > 0);
     play_end(&played);

@@ -41,7 +41,7 @@ static void the_terminal_shows_verdict_nodes_links_and_faults(void **state)
     assert_fits_a_terminal(text);
 }
 
-/* Evaluations before the end use a part of the test samples, or all if there are no more. */
+/* Evaluations before the end use some of the test samples, or all if there are no more. */
 static void the_best_accuracy_shows_its_test_samples(void **state)
 {
     (void)state;
@@ -228,7 +228,7 @@ static void the_summary_has_results_and_settings(void **state)
     json_decref(root);
 }
 
-/* Returns the content of report.html, to be released. */
+/* Returns the JSON snapshot in report.html. The caller releases it. */
 static json_t *story_of_page(void)
 {
     static const char BEGIN[] = "<script type=\"application/json\" id=\"snapshot\">";
@@ -242,7 +242,6 @@ static json_t *story_of_page(void)
     return story;
 }
 
-/* Returns the figure with this name, or NULL if there is none. */
 static json_t *figure_of(const json_t *story, const char *name)
 {
     const json_t *figures = json_object_get(story, "figures");
@@ -290,7 +289,7 @@ static void the_page_has_exactly_the_measured_figures(void **state)
     json_decref(story);
 }
 
-/* Writes the texts of all cells, verdicts and facts, one in each line. */
+/* Writes the texts of all cells, verdicts and facts, one a line. */
 static void collect(const json_t *value, FILE *out)
 {
     const char *key;
@@ -353,7 +352,7 @@ static void other_strategies_share_the_main_figure(void **state)
     free(other);
 }
 
-/* Tries to escape from HTML, CSV and JSON. */
+/* The name tries to escape from HTML, CSV and JSON. */
 static void a_hostile_name_is_escaped(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Ruined training in a simulated swarm: each way takes effect and is reported by guards. */
+/* Ruined training in a simulated swarm: each way takes effect, and guards report it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "support/sim/strategy_play.h"
 
-/* Without evaluations only the nodes' own guards warn. 500 steps are 25 s. */
+/* There are no evaluations, so only the nodes' own guards warn. 500 steps take 25 s. */
 static const char scenario[] = "[scenario]\n"
                                "seconds = 60\n"
                                "evaluate_s = 0\n"

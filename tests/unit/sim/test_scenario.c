@@ -1,4 +1,4 @@
-/* Scenario files: the meaning of every line. Any bytes are accepted, or refused with a sentence. */
+/* Scenario files: the meaning of every line. Any bytes are accepted, or rejected with a message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -195,7 +195,7 @@ static void a_link_may_carry_more_one_way_than_the_other(void **state)
     assert_true(rate_at(down, 70 * SECOND_NS) == 5000000);
 }
 
-/* The digits of scenario_taken.h. */
+/* Checks the nodes that the fault strikes. digits: as in scenario_taken.h. */
 static void assert_strikes(const struct fault *fault, const char *digits)
 {
     for (uint32_t i = 0; i < FAULT_NODES_MAX; i++) {
@@ -341,7 +341,7 @@ static void assignments_override_the_file_and_later_ones_win(void **state)
     assert_true(scenario->paths[0][1].delay_ns == MS_NS);
 }
 
-/* Any bytes must be accepted, or refused with a sentence. */
+/* Checks that any bytes are accepted, or rejected with a message. */
 static void assert_bearable(const char *bytes, size_t count)
 {
     static struct scenario scenario;

@@ -1,4 +1,4 @@
-/* Scenario files that are refused, and the sentences. */
+/* Invalid scenario files, and their error messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

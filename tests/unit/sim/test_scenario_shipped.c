@@ -69,8 +69,8 @@ static void every_shipped_scenario_is_described_and_takes_about_a_minute(void **
         assert_true(scenario.expects_count >= 3);
         const bool is_long =
             scenario.span_ns == 3600 * SECOND_NS || samples_of_fastest(&scenario) > 1e4;
-        const double most = is_long                                          ? 4000000
-                            : scenario.config.model.layers[0]                ? 480000 /* small */
+        const double most = is_long                           ? 4000000
+                            : scenario.config.model.layers[0] ? 480000 /* a small model */
                             : strcmp(scenario.config.model.name, "mlp") == 0 ? 2000000
                                                                              : 160000;
         assert_true(scenario.made_up || samples_of(&scenario) <= most);

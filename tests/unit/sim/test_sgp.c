@@ -1,4 +1,4 @@
-/* Stochastic gradient push: halves travel along the exponential graph, and none is lost. */
+/* Stochastic gradient push: halves travel along the exponential graph, and no half is lost. */
 #include "workers/workers_stage.h"
 
 static const char *const waiting[] = {"overlap_steps=0"};
@@ -12,7 +12,8 @@ static void two_workers_end_a_round_with_their_mean(void **state)
     assert_int_equal(stage->posts[0].message.bytes, 4 * 2 + 4);
     assert_true(stage->posts[0].message.weight == 0.5);
     assert_true(stage->posts[0].message.content->values[0] == 2);
-    assert_true(stage_weights(stage, 0)[0] == 4); /* x and w are halved, z is not */
+    /* x and w are halved, so z = x / w is unchanged */
+    assert_true(stage_weights(stage, 0)[0] == 4);
     stage_step(stage, 1, (const float[]){8, 4});
     stage_deliver_all(stage);
     for (uint32_t i = 0; i < 2; i++)
@@ -21,17 +22,17 @@ static void two_workers_end_a_round_with_their_mean(void **state)
     stage_close(stage);
 }
 
-/* An early half counts twice as much as the remaining half of one's own. */
+/* An early half counts twice as much as the receiver's own remaining half. */
 static void an_early_half_is_mixed_in_by_its_weight(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(sgp_play, 2, 1, waiting, 1);
     stage_step(stage, 0, (const float[]){9});
-    stage_deliver(stage, 0); /* x = 4.5, w = 1.5 */
+    stage_deliver(stage, 0); /* worker 1 has x = 4.5, w = 1.5 */
     assert_true(stage_weights(stage, 1)[0] == 3);
-    stage_step(stage, 1, (const float[]){1.5f}); /* x = 6, of which half goes, with w = 0.75 */
+    stage_step(stage, 1, (const float[]){1.5f}); /* x = 6, half of which is sent with w = 0.75 */
     assert_true(stage->posts[0].message.weight == 0.75 && stage_weights(stage, 1)[0] == 4);
-    stage_deliver(stage, 0); /* x = 4.5 + 3, w = 0.5 + 0.75 */
+    stage_deliver(stage, 0); /* worker 1 has x = 4.5 + 3, w = 0.5 + 0.75 */
     assert_true(stage_weights(stage, 0)[0] == 6);
     stage_close(stage);
 }
@@ -65,7 +66,8 @@ static void a_worker_is_at_most_overlap_steps_ahead_of_its_input(void **state)
     assert_false(stage_may_step(stage, 0));
     stage_step(stage, 1, NULL);
     stage_step(stage, 1, NULL);
-    stage_deliver_all(stage); /* of round 1, from distance 2; that of round 0 is worker 2's */
+    /* round 1's messages come from distance 2; worker 2 sends the message of round 0 */
+    stage_deliver_all(stage);
     assert_false(stage_may_step(stage, 0));
     stage_step(stage, 2, NULL);
     stage_deliver_all(stage);

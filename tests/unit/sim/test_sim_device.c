@@ -1,11 +1,12 @@
-/* Scenarios on a GPU: learners end like those on the CPU, within rounding. */
+/* Scenarios on a GPU: learners end as on the CPU, except for rounding. */
 #include <math.h>
 
 #include "backend/cuda/cuda_module.h"
 #include "support/sim/scenario_text.h"
 #include "support/sim/strategy_play.h"
 
-#define ROUNDING 1e-4 /* distance of two runs' weights / distance from the first weights */
+/* distance between two runs' weights, relative to their distance from the first weights \ */
+#define ROUNDING 1e-4
 
 static struct played play_on(const char *device, const char *strategy)
 {

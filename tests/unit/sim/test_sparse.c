@@ -71,7 +71,7 @@ static void every_chunk_sends_at_least_one_entry(void **state)
     assert_int_equal(sparse_kept(10, 1), 10);
 }
 
-/* The deviation of the ten is √(272 / 9) = 5.5, so a bucket is 8.2 wide. */
+/* The ten values have a deviation of √(272 / 9) = 5.5, so a bucket is 8.2 wide. */
 static void two_bits_are_the_means_of_four_buckets(void **state)
 {
     (void)state;
@@ -80,7 +80,8 @@ static void two_bits_are_the_means_of_four_buckets(void **state)
     const float expected[] = {0, 0, 0, 0, 0, 0, 0, 0, 11, -11, 0, 0};
     for (size_t c = 0; c < sizeof values / sizeof values[0]; c++)
         assert_true(fabsf(values[c] - expected[c]) < 1e-6f);
-    float few[16] = {2, 6, -6, 1, -1, -2}; /* √(82 / 5): with the zeros 2 and 6 would be one */
+    /* deviation √(82 / 5); with the zeros, 2 and 6 would be in one bucket */
+    float few[16] = {2, 6, -6, 1, -1, -2};
     sparse_two_bits(few, 16);
     for (size_t c = 0; c < 16; c++)
         assert_true(fabsf(few[c] - (c == 1 ? 6.0f : c == 2 ? -6.0f : 0)) < 1e-6f);
@@ -116,11 +117,11 @@ static void entries_without_spread_are_exact(void **state)
     assert_memory_equal(none, ((float[]){0, 0}), sizeof none);
 }
 
-/* An experiment for messages only: updates are made up, so it needs no model. */
+/* An experiment for messages only. It has invented updates and no model. */
 struct fixture {
     struct scenario *scenario;
     struct experiment experiment;
-    float *progress; /* [PARAMETERS] */
+    float *progress;
 };
 
 static void fixture_open(struct fixture *fixture, double part, double decay)
@@ -173,7 +174,7 @@ static void a_message_has_14_bits_for_each_kept_entry_of_each_chunk(void **state
     fixture_close(&fixture);
 }
 
-/* Without decay the messages of one node add up to its progress once it makes no more. */
+/* Without decay, a node's messages add up to its progress once it makes no more. */
 static void unsent_entries_are_sent_later(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Storms: drawn from a seed, reproducible, and many at once. */
+/* Storms: drawn from a seed, reproducible, and run many at once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,9 +82,8 @@ static void a_trace_describes_the_plan_and_changes_nothing(void **state)
     assert_true(sends > 100);
 }
 
-/* Plans. */
-
-/* Returns which nodes the first one can learn of, over known addresses in both directions. */
+/* Returns the nodes that node 0 can learn of, one bit each. Known addresses count in both
+ * directions. */
 static uint32_t reached_from_first(const struct storm_plan *plan)
 {
     uint32_t reached = 1;
@@ -134,7 +133,7 @@ static void each_class_of_fault_is_present_in_half_of_all_storms(void **state)
         assert_int_equal(plan.twins, of[FAULT_DUPLICATE]);
     }
     for (int kind = 0; kind < FAULT_KINDS; kind++)
-        if (kind == FAULT_RUIN) /* few storms have data to learn from */
+        if (kind == FAULT_RUIN) /* few storms have data for training */
             assert_int_equal(with[kind], 0);
         else
             assert_in_range(with[kind], 900, 1100);
@@ -159,8 +158,6 @@ static void faults_strike_existing_nodes(void **state)
         }
     }
 }
-
-/* Seeds. */
 
 static void a_seed_is_a_number_or_any_text(void **state)
 {

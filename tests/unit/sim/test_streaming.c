@@ -1,4 +1,5 @@
-/* Streaming DiLoCo: one fragment of the model at a time, in four bits, while nodes continue. */
+/* Streaming DiLoCo: exchanges one fragment of the model at a time, in four bits, while nodes
+ * continue to train. */
 #include <math.h>
 
 #include "crypto/secret.h"
@@ -20,7 +21,7 @@ static void four_bits_encode_a_sign_and_one_of_seven_powers_of_two(void **state)
     assert_true(uneven[0] == 0.3f && uneven[1] == -0.3f && uneven[2] == 0.15f);
 }
 
-/* Small entries of one chunk are not affected by large entries of another. */
+/* Large entries of one chunk do not affect small entries of another. */
 static void each_chunk_has_its_own_scale(void **state)
 {
     (void)state;
@@ -99,8 +100,8 @@ static float most_apart(const struct played *a, const struct played *b, size_t f
     return most;
 }
 
-/* Messages arrive unchanged. The last of four fragments is exchanged after the last step; the
- * common weights of the others are older. */
+/* Messages arrive unchanged. The last of four fragments is exchanged after the last step. The
+ * common weights of all other fragments are older. */
 static void fragments_do_not_affect_one_node(void **state)
 {
     (void)state;
@@ -115,10 +116,10 @@ static void fragments_do_not_affect_one_node(void **state)
     play_end(&streaming);
 }
 
-/* Ten steps are rounds of 2, 3, 2 and 3 of 0.2 s each. Four transfers of 40 ms and a third of half
- * a byte an entry, 0.17 s, take no longer than the step made meanwhile. So a round ends a step
- * after its exchange began, the last of ten seconds after 48: four times all fragments, and three.
- */
+/* Ten steps are rounds of 2, 3, 2 and 3 steps of 0.2 s. An exchange is four transfers of 40 ms and
+ * a third of half a byte an entry. It takes 0.17 s, no longer than the step made meanwhile. A round
+ * ends a step after its exchange began, the last one after 48 steps. So all fragments are sent four
+ * times, and three of them once more. */
 static void an_exchange_is_hidden_by_concurrent_steps(void **state)
 {
     (void)state;
@@ -131,8 +132,8 @@ static void an_exchange_is_hidden_by_concurrent_steps(void **state)
     play_end(&played);
 }
 
-/* A third of four halves of a byte an entry takes 1.05 s at 1,250 B/s: a round is 1.2 s longer than
- * the steps before it, and six of them fit. */
+/* A third of four halves of a byte an entry takes 1.05 s at 1,250 B/s. A round is 1.2 s longer than
+ * its steps, so six rounds fit. */
 static void longer_exchanges_are_waited_for(void **state)
 {
     (void)state;

@@ -31,8 +31,7 @@ static void entries_above_the_threshold_are_sent_as_signs(void **state)
     stage_close(stage);
 }
 
-/* Three workers. The rest of each entry is below the threshold after enough steps without progress.
- */
+/* After enough steps without progress, the unsent rest of each entry is below the threshold. */
 static void progress_is_sent_except_for_less_than_a_threshold(void **state)
 {
     (void)state;

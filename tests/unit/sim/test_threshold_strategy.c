@@ -1,4 +1,4 @@
-/* Thresholds with values: sent plus kept equals learned. */
+/* Messages with values above a threshold: sent plus kept equals learned. */
 #include <math.h>
 
 #include "workers/workers_stage.h"
@@ -29,7 +29,7 @@ static void entries_above_the_threshold_are_sent_as_values(void **state)
     stage_close(stage);
 }
 
-/* Worker 1 learns nothing: its weights are the messages of worker 0. */
+/* Worker 1 learns nothing, so its weights are the sum of worker 0's messages. */
 static void progress_is_sent_except_for_less_than_a_threshold(void **state)
 {
     (void)state;

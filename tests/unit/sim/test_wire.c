@@ -25,8 +25,6 @@ static int end(void **state)
     return 0;
 }
 
-/* Calls. */
-
 static void a_call_is_accepted_after_one_delay_and_connected_after_two(void **state)
 {
     (void)state;
@@ -56,7 +54,7 @@ static void a_call_into_a_cut_is_accepted_after_it_heals(void **state)
     assert_int_equal(a->begun_ns, 0);
     wire_cut(&wire, 1, 0, false);
     run_until(MS(3000));
-    assert_int_equal(a->begun_ns, MS(2080)); /* tried at 0, 1 and 2 s */
+    assert_int_equal(a->begun_ns, MS(2080)); /* dialled at 0, 1 and 2 s */
 }
 
 static void a_call_given_up_early_is_never_accepted(void **state)
@@ -79,15 +77,13 @@ static void bytes_of_the_called_party_wait_for_the_connection(void **state)
         story_begins(seed);
         wire_paths[0][0].jitter_ns = MS(30);
         a = call(0, 0, 1);
-        run_until(MS(70)); /* accepted by then, and perhaps connected */
+        run_until(MS(70)); /* party 1 has accepted, and perhaps party 0 is connected */
         b = taken_by(1);
         say(1, b, 100);
         run_until(MS(300));
-        assert_true(has_text(a, 100)); /* on_bytes checks that it was connected */
+        assert_true(has_text(a, 100)); /* on_bytes checks that party 0 was connected */
     }
 }
-
-/* Bytes and time. */
 
 static void ten_kilobytes_over_one_megabit_take_80_ms_plus_the_delay(void **state)
 {
@@ -97,9 +93,9 @@ static void ten_kilobytes_over_one_megabit_take_80_ms_plus_the_delay(void **stat
     say(0, a, TEN_KB);
     run_until(MS(1000));
     assert_true(has_text(b, TEN_KB));
-    assert_int_equal(b->first_ns, MS(140) + 11584000); /* a segment: 1448 B at 8 us each */
+    assert_int_equal(b->first_ns, MS(140) + 11584000); /* a segment of 1448 B at 8 us each */
     assert_int_equal(b->last_ns, MS(100 + 80 + 40));
-    assert_int_equal(a->sent_ns, MS(100)); /* it fits the window */
+    assert_int_equal(a->sent_ns, MS(100)); /* the bytes fit into the window */
 }
 
 static void unlimited_pipes_add_only_the_delay(void **state)
@@ -121,7 +117,7 @@ static void two_senders_share_a_downlink(void **state)
     say(0, from_a, TEN_KB);
     say(1, from_b, TEN_KB);
     const struct received *x = &received[2][0], *y = &received[2][1];
-    const uint64_t begun_ns = MS(140) + 11584000; /* the first segments are there */
+    const uint64_t begun_ns = MS(140) + 11584000; /* the first segments have arrived */
     run_until(begun_ns + MS(80));
     assert_in_range(x->count, TEN_KB / 2 - SEGMENT, TEN_KB / 2 + SEGMENT);
     assert_in_range(y->count, TEN_KB / 2 - SEGMENT, TEN_KB / 2 + SEGMENT);
@@ -178,7 +174,8 @@ static void a_lost_segment_comes_a_round_trip_later_and_the_rest_waits(void **st
         rates[0][0].bytes_per_s = MBIT;
         wire_paths[0][0].loss = 0.5;
         meet();
-        say(0, a, 2 * SEGMENT); /* lost n times: again after 81, 162, 324 .. ms, which add up */
+        /* lost n times: sent again after 81, 162, 324 .. ms, which add up */
+        say(0, a, 2 * SEGMENT);
         run_until(100 * SECOND_NS);
         assert_true(has_text(b, 2 * SEGMENT));
         const uint64_t late_ns = b->first_ns - MS(140) - 11584000;
@@ -194,7 +191,7 @@ static void a_window_stops_a_sender_whose_receiver_does_not_read(void **state)
     (void)state;
     rates[0][0].bytes_per_s = MBIT;
     meet();
-    const size_t window = WIRE_WINDOW + MBIT / 25; /* 40 ms of the rate */
+    const size_t window = WIRE_WINDOW + MBIT / 25; /* plus 40 ms of the rate */
     wire.parties[1].deaf_ns = 5 * SECOND_NS;
     say(0, a, 200000);
     run_until(MS(4999));
@@ -211,7 +208,7 @@ static void a_full_queue_counts_as_loss(void **state)
     (void)state;
     rates[0][0].bytes_per_s = MBIT;
     meet();
-    say(0, a, 49000); /* 392 ms of work: may wait */
+    say(0, a, 49000); /* 392 ms of work, which the queue can hold */
     run_until(SECOND_NS);
     assert_int_equal(wire.crossings[0].resent, 0);
     say(0, a, 60000);
@@ -220,8 +217,6 @@ static void a_full_queue_counts_as_loss(void **state)
     assert_int_equal(b->count, 109000);
 }
 
-/* Pipes whose rate changes. */
-
 static void queued_bytes_continue_at_the_new_rate(void **state)
 {
     (void)state;
@@ -229,7 +224,7 @@ static void queued_bytes_continue_at_the_new_rate(void **state)
     rates[0][0].change[0].at_ns = MS(140);
     rates[0][0].change[0].bytes_per_s = 2 * MBIT;
     meet();
-    say(0, a, TEN_KB); /* 40 ms at one, 20 ms at two megabit */
+    say(0, a, TEN_KB); /* 40 ms at 1 Mbit/s, 20 ms at 2 Mbit/s */
     run_until(SECOND_NS);
     assert_in_range(b->last_ns, MS(200) - 10, MS(200) + 10);
 }
@@ -283,7 +278,7 @@ static void a_stalled_pipe_carries_nothing(void **state)
     (void)state;
     rates[0][0].bytes_per_s = MBIT;
     wire.parties[0].up.stall_ns = MS(300);
-    wire.parties[0].up.stall_every_ns = SECOND_NS; /* 700 .. 1000 ms */
+    wire.parties[0].up.stall_every_ns = SECOND_NS; /* stalls from 700 to 1000 ms */
     meet();
     run_until(MS(660));
     say(0, a, TEN_KB); /* 40 ms before the stall, 40 ms after it */
@@ -293,7 +288,7 @@ static void a_stalled_pipe_carries_nothing(void **state)
     assert_in_range(b->last_ns, MS(1080) - 10, MS(1080) + 10);
 }
 
-/* The clock of the pipe began at 2 s: its stall is from 2.7 to 3 s, its rate falls at 3 s. */
+/* The pipe's clock began at 2 s. So it stalls from 2.7 to 3 s, and its rate falls at 3 s. */
 static void times_of_a_pipe_count_from_its_origin(void **state)
 {
     (void)state;

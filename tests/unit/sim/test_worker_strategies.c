@@ -1,5 +1,5 @@
 /* Strategies of workers over the simulated network with real learners: each learns, reproducibly.
- * Their rules have tests of their own. */
+ * Other files test their rules. */
 #include <math.h>
 
 #include "crypto/secret.h"
@@ -7,9 +7,9 @@
 
 struct entry {
     const char *strategy;
-    const char *set;     /* NULL = none */
-    uint64_t slow_steps; /* of a slow worker, at most 50; 0 = unknown */
-    uint64_t fast_steps; /* of the fast one, at most 100 */
+    const char *set;     /* assignment to set; NULL = none */
+    uint64_t slow_steps; /* steps of a slow worker, at most 50; 0 = unknown */
+    uint64_t fast_steps; /* steps of the fast worker, at most 100 */
 };
 
 static const struct entry entries[] = {
@@ -32,7 +32,7 @@ static const struct entry entries[] = {
 
 #define ENTRIES (sizeof entries / sizeof entries[0])
 
-/* Chance gives 0.1; a single node reaches 0.39. */
+/* Guessing gives an accuracy of 0.1. A single node reaches 0.39. */
 static void each_strategy_learns_with_the_expected_steps(void **state)
 {
     (void)state;
@@ -59,7 +59,7 @@ static void a_seed_determines_the_run(void **state)
     }
 }
 
-/* Of 96 samples the slow workers get 24 each, the fast one 48: all make a step in 0.15 s. */
+/* Of 96 samples the slow workers get 24 each and the fast one 48, so all make a step in 0.15 s. */
 static void dlion_divides_batches_by_speed(void **state)
 {
     (void)state;
@@ -73,7 +73,7 @@ static void dlion_divides_batches_by_speed(void **state)
     play_end(&played);
 }
 
-/* With Adam and a schedule, and without another worker, messages change nothing. Strom is left out,
+/* With Adam and a schedule, and without another worker, messages change nothing. Strom is excluded,
  * because its messages never quite match the progress. */
 static void one_worker_equals_a_single_node(void **state)
 {
@@ -86,7 +86,7 @@ static void one_worker_equals_a_single_node(void **state)
         struct played played = play_text(strategy_one, entries[i].strategy, &set, set ? 1 : 0);
         assert_int_equal(played.outcome.nodes[0].steps, 50);
         assert_int_equal(last_moment(&played)->sent_bytes, 0);
-        assert_same_weights(&played, &alone, 5e-4f); /* of Adam a step is 1e-3 */
+        assert_same_weights(&played, &alone, 5e-4f); /* a step of Adam is 1e-3 */
         play_end(&played);
     }
     play_end(&alone);
@@ -102,8 +102,8 @@ static uint64_t sent_by_dlion(const char *set, const char *other)
     return bytes;
 }
 
-/* A node has 125,000 bytes per second up; one that has 25,000 down gets that from two others. At
- * each of three transfers two have the weights of the third. */
+/* A node can send 125,000 bytes per second. A node that can receive only 25,000 limits two senders.
+ * In each of three transfers, two nodes receive the weights of the third. */
 static void dlion_fills_its_links_and_sends_the_best_weights(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void dlion_fills_its_links_and_sends_the_best_weights(void **state)
     assert_true(fabs((double)(best - few) - 3 * 2 * 4 * PARAMETERS) < 1000);
 }
 
-/* The four cases as arrays, which are cut into shards, as those of source = xor are not. */
+/* The four cases as arrays, because shards divide arrays but not source = xor. */
 #define CASES "/tmp/test_worker_strategies"
 
 static const char xor_of_four[] = "[scenario]\n"
@@ -155,7 +155,7 @@ static void write_npy(const char *path, const char *shape, const char *bytes, si
     assert_int_equal(fclose(file), 0);
 }
 
-/* Each worker has one of the four cases. A worker that trains alone predicts the same label for all
+/* Each worker has one of the four cases. A worker that trains alone predicts one label for all
  * cases. */
 static void four_workers_with_one_case_each_learn_exclusive_or(void **state)
 {

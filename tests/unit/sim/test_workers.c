@@ -1,5 +1,5 @@
-/* The frame of strategies whose workers do not all wait for each other, by a method that is played
- * here, and Ako. */
+/* The frame for strategies whose workers do not all wait for each other, tested with a method
+ * defined here, and with Ako. */
 #include "strategies/workers.h"
 
 #include <math.h>
@@ -12,11 +12,11 @@
 /* State of this test's method. */
 static struct {
     struct workers *workers;
-    uint64_t bytes;       /* of a message to the next worker after each step; 0: none */
-    uint64_t steps_max;   /* of each worker; 0: no limit */
-    uint64_t received[4]; /* messages of each worker */
-    uint64_t last_ns[4];  /* time of its last step */
-    bool halves;          /* steps are made in two halves, with half of the gradient */
+    uint64_t bytes;       /* size of the message to the next worker after each step; 0 = none */
+    uint64_t steps_max;   /* maximum steps of each worker; 0 = unlimited */
+    uint64_t received[4]; /* messages received by each worker */
+    uint64_t last_ns[4];  /* time of each worker's last step */
+    bool halves;          /* steps are made in two halves, each with half of the gradient */
     bool has_ended;
 } mine;
 
@@ -71,7 +71,7 @@ static const struct workers_method METHOD = {.begin = mine_begin,
                                              .on_message = mine_on_message,
                                              .end = mine_end};
 
-/* The scenario of strategy_play.h, played by the method above. */
+/* Plays the scenario of strategy_play.h with the method above. */
 static struct played play_mine(const char *const *set, int count)
 {
     struct played played = play_open(strategy_three, "ako", set, count);
@@ -81,7 +81,7 @@ static struct played play_mine(const char *const *set, int count)
     return played;
 }
 
-/* Two workers make a step each 0.2 s, the third each 0.1 s. */
+/* Two workers make a step every 0.2 s, the third one every 0.1 s. */
 static void each_worker_steps_at_the_speed_of_its_node(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void a_worker_that_may_not_step_waits(void **state)
     play_end(&played);
 }
 
-/* A message of 1 MB takes 8 s of an uplink of 1 Mbit/s: after the one that leaves, two may wait. */
+/* A message of 1 MB takes 8 s of an uplink of 1 Mbit/s. While one leaves, two may wait. */
 static void a_full_send_buffer_holds_its_worker_up(void **state)
 {
     (void)state;
@@ -119,7 +119,8 @@ static void a_full_send_buffer_holds_its_worker_up(void **state)
     struct played played = play_mine(NULL, 0);
     const struct node_total *nodes = played.outcome.nodes;
     assert_int_equal(mine.received[1], 1);
-    assert_true(nodes[0].steps == 4 && nodes[2].steps == 4); /* the fourth as the second leaves */
+    /* the fourth step begins as the second message leaves */
+    assert_true(nodes[0].steps == 4 && nodes[2].steps == 4);
     assert_in_range(nodes[0].sent_bytes, 1200000, 1500000);
     assert_true(nodes[0].up_use > 0.95 && nodes[0].up_use <= 1);
     assert_true(nodes[1].down_use > 0.1 && nodes[1].down_use < 0.13);
@@ -144,7 +145,8 @@ static void a_step_in_two_halves_follows_its_gradient(void **state)
     play_end(&whole);
 }
 
-/* To the slow ones 0.25 Mbit/s down, shared by two senders; else 1 Mbit/s up, shared by two. */
+/* The slow nodes' downlinks of 0.25 Mbit/s have two senders each. All other links are uplinks of 1
+ * Mbit/s for two receivers. */
 static void ask_for_rates(void *self, uint32_t i)
 {
     mine_on_step(self, i);
@@ -168,7 +170,7 @@ static void rates_and_times_follow_the_bottleneck(void **state)
     play_end(&played);
 }
 
-/* Four pairs cross the line to the east, two the one within the west. */
+/* Four pairs cross the line to the east. Two pairs use the line within the west. */
 static const char two_sites[] = "[scenario]\n"
                                 "seconds = 1\n"
                                 "nodes = 2 west, 320 samples/s\n"
