@@ -81,7 +81,7 @@ printf '#!/bin/sh\necho broken; exit 3\n' >"$KIT/build/test_rebase"
 visits 1 go 600 tests
 ended tests '[1-9][0-9]*'
 grep -qE '^test_rebase	3	' "$OUT/tests.txt" || fail 'the failure is not told'
-grep -qE '^test_entries	0	' "$OUT/tests.txt" || fail 'the others were not run'
+grep -qE '^test_entries	0	' "$OUT/tests.txt" || fail 'the other steps did not run'
 
 echo 'a step is cut at its cap, and the next one runs'
 printf '#!/bin/sh\necho before the cut; exec sleep 1000\n' >"$KIT/build/test_rebase"
@@ -111,5 +111,5 @@ wait "$visitor" || code=$?
 ((code == 1)) || fail "a visit that is cut ends with $code"
 ended machine 0
 ended ours 143
-grep -q mlp "$OUT/ours.txt" || fail 'what came before the cut is lost'
+grep -q mlp "$OUT/ours.txt" || fail 'results of the steps before the interruption are lost'
 echo 'all is well'

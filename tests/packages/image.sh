@@ -30,7 +30,7 @@ fail() {
 for tool in buildah mmdebstrap jq; do
     command -v "$tool" >/dev/null || skip "no $tool (Debian package $tool)"
 done
-((EUID == 0)) || skip 'not root; or run this in: buildah unshare'
+((EUID == 0)) || skip 'needs root; or run it in: buildah unshare'
 
 printf '{"default":[{"type":"insecureAcceptAnything"}]}' >"$work/policy.json"
 images() { buildah --root "$work/storage" --runroot "$work/run" --storage-driver vfs "$@"; }
@@ -57,7 +57,7 @@ echo 'the image'
 image=$("$root/configs/deploy/oci/build-image" "$dist")
 for name in one two; do
     images from --signature-policy "$work/policy.json" --name "$name" "docker-archive:$image" \
-        >"$work/from.out" 2>&1 || fail 'it cannot be loaded'
+        >"$work/from.out" 2>&1 || fail 'the image cannot be loaded'
 done
 bytes=$(stat -c %s "$image")
 echo "$bytes bytes, not compressed"
@@ -76,9 +76,9 @@ inside one hearsay --version
 # shellcheck disable=SC2016 # for the shell in the container
 inside one sh -c 'while read -r key value; do case $key in Uid: | CapEff:) echo "$key" $value ;; esac
     done </proc/self/status' >"$work/user.out"
-grep -qx 'Uid: 7770 7770 7770 7770' "$work/user.out" || fail 'another user'
-grep -qx 'CapEff: 0000000000000000' "$work/user.out" || fail 'it has capabilities'
-! inside one sh -c ': >/usr/local/bin/hearsay' 2>/dev/null || fail 'it may change its program'
+grep -qx 'Uid: 7770 7770 7770 7770' "$work/user.out" || fail 'the container runs as another user'
+grep -qx 'CapEff: 0000000000000000' "$work/user.out" || fail 'the container has capabilities'
+! inside one sh -c ': >/usr/local/bin/hearsay' 2>/dev/null || fail 'the container can write its program'
 inside one sh -n /usr/local/bin/hearsay-pod || fail hearsay-pod
 ! healthy one || fail 'healthy, and nothing runs'
 

@@ -25,7 +25,7 @@ swarm() { # program, folder
     "$1" swarm --nodes 2 --data generated --layers 'dense 32, relu, dense 10' --target 40 \
         --set data.train_count=1500 --set data.test_count=500 --set train.evaluate_s=1 \
         --json "$2/result.json" >"$2/out" 2>&1 || { cat -- "$2/out" && fail 'the swarm'; }
-    grep -q '"same_model": true' "$2/result.json" || fail 'not one model'
+    grep -q '"same_model": true' "$2/result.json" || fail 'the nodes end with different models'
     (($(grep -c '"digest"' "$2/result.json") >= 2)) || fail 'no digests'
     (($(sed -n 's/.*"digest": "\([0-9a-f]*\)".*/\1/p' "$2/result.json" | sort -u | wc -l) == 1)) ||
         fail 'digests differ'
@@ -45,7 +45,7 @@ for place in /opt/a '/srv/two words'; do
     mv -- "$place"/hearsay-* "$place/moved"
     "$place/moved/bin/hearsay" --version
     ! ldd "$place/moved/bin/hearsay" | grep -E 'not found|=> /.*(openblas|sodium)' |
-        grep -vF "$place" || fail 'it uses the system'\''s libraries'
+        grep -vF "$place" || fail 'the program uses libraries of the system'
     swarm "$place/moved/bin/hearsay" /root/swarm
     storm "$place/moved/bin/hearsay"
     [[ -s $place/moved/share/doc/hearsay/licences/libopenblas0-pthread ]] || fail 'licences'
@@ -78,7 +78,7 @@ source /given/page_program.sh
 page=/usr/share/doc/libhearsay-dev/README.md
 page_program "$page" >program.c
 read -ra flags < <(pkg-config --cflags --libs hearsay)
-cc -Wall -Werror -o program program.c "${flags[@]}" || fail 'it does not compile'
+cc -Wall -Werror -o program program.c "${flags[@]}" || fail 'the program of the page does not compile'
 # shellcheck disable=SC2016 # backquotes in the page
 sed -n '/^```cmake$/,/^```$/{/^```/d;p}' "$page" >CMakeLists.txt
 { cmake -S . -B by-cmake && cmake --build by-cmake; } >cmake.log || { cat cmake.log && fail CMake; }

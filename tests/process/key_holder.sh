@@ -68,7 +68,7 @@ attack_next_life() {
 
 attack_false_base() {
     offer false-base '5: sent a base that contradicts its history'
-    notes one "\"note\":\"false_base\".*$villain" || fail 'one does not say who gave it'
+    notes one "\"note\":\"false_base\".*$villain" || fail 'the note of one does not name the attacker'
 }
 
 attack_begin_again() {
@@ -93,7 +93,7 @@ attack_claim() {
     beset claim '^published'
     notes_it two "\"note\":\"doubt\".*$villain.*reports 1e\\+30 samples a second, more than its rumors support"
     wait_for 120 'two to learn' has_learned two
-    shows two '"share":(1\.0|0\.[1-9])' || fail 'the others have no share'
+    shows two '"share":(1\.0|0\.[1-9])' || fail 'the other members have no share'
 }
 
 attack_overwhelm() {

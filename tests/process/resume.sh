@@ -62,7 +62,7 @@ has_newer() {
 }
 
 is_up() {
-    alive it || fail "it ended by itself: $(tail -n 1 "$dir/it.err")"
+    alive it || fail "the node ended by itself: $(tail -n 1 "$dir/it.err")"
     notes it '"note":"started"'
 }
 
@@ -101,7 +101,7 @@ end_it() {
     kill -KILL "${pid[it]}" 2>/dev/null || true
     { wait "${pid[it]}" || code=$?; } 2>/dev/null # hides bash's message about the kill
     unset 'pid[it]'
-    ((code == 137)) || fail "it ended by itself with $code"
+    ((code == 137)) || fail "the node ended by itself with $code"
     look_at_disk
     ((newest >= before)) || fail "generation $before is gone, the newest is $newest"
     ! compgen -G "$dir/it/checkpoint-*.new" >/dev/null || drafts=$((drafts + 1))
@@ -129,7 +129,7 @@ look_alone() {
     comes_up
     soon answers
     [[ $(value digest) == "$want" ]] ||
-        fail "it went on from $(value digest), and generation $newest has $want"
+        fail "the node continued from $(value digest), but generation $newest has $want"
     end_it
     looks=$((looks + 1))
 }
@@ -179,7 +179,7 @@ printf '%d generations; the slowest start took %d ms\n' "$newest" "$slowest_ms"
 tell 'the node starts again, and both nodes leave with one model'
 begin --set "node.peers=$peer"
 comes_up
-wait_for 60 'it to run with its peer' is_running
+wait_for 60 'the node to run with its peer' is_running
 kill -TERM "${pid[it]}" "${pid[peer]}"
 reap it 0
 reap peer 0

@@ -164,21 +164,21 @@ run_story() {
     job=$(submit 0 --time=10)
     wait_for 60 'four nodes that hear' all_have '"rumors_received":[1-9]'
     scontrol requeue "$job"
-    wait_for 60 'it to wait' is_pending "$job"
+    wait_for 60 'the job to wait' is_pending "$job"
     all_have '"note":"final"' ||
         fail "$(nodes_with '"note":"final"') of 4 nodes left in order when put back"
     forget
     scontrol update "JobId=$job" StartTime=now
-    wait_for 90 'it to run again' is_running "$job"
+    wait_for 90 'the job to run again' is_running "$job"
     wait_for 60 'four nodes that hear' all_have '"rumors_received":[1-9]'
     grep -q "job $job, start 2" "$dir/run/hearsay-$job.out" ||
-        fail 'it does not know of its restart'
+        fail 'the job does not report its restart'
 
     tell 'the job is cancelled'
     scancel "$job"
     agree "$job"
     [[ $(finals .id) == "$ids" ]] || fail 'the identities are not those of the first job'
-    (($(finals .rumors_known | head -n 1) > rumors)) || fail 'they did not go on where they were'
+    (($(finals .rumors_known | head -n 1) > rumors)) || fail 'the nodes did not continue from their state'
 }
 
 if [[ -z ${hearsay_in_slurm:-} ]]; then

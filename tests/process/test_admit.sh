@@ -45,7 +45,7 @@ tell 'a fourth node that is not admitted ends'
 start four "${nodes[@]}" --set "node.peers=$at"
 reap four 5
 says "$dir/four.err" "no member admits this node; have its id listed or admitted .*$four" ||
-    fail 'it does not say what to do'
+    fail 'the message of four does not say what to do'
 
 tell 'the fourth node is admitted and joins'
 expect 0 "^order 4: ${four:0:8} is admitted: node four$" "${admit[@]}" "$four" 'node four'

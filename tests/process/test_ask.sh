@@ -52,7 +52,7 @@ stopped() { shows one '"samples":3200,'; }
 wait_for 30 'one to have learned' stopped
 wait_for 30 'one to save what it answers by' asks_of_saved
 "$hearsay" predict --json --top 10 --state "$dir/saved.safetensors" "$dir/images.npy" >"$dir/local.out"
-python3 - "$dir/remote.out" "$dir/local.out" <<'PYTHON' || fail 'it says something else'
+python3 - "$dir/remote.out" "$dir/local.out" <<'PYTHON' || fail 'the answers differ from those of the saved model'
 import json, sys
 remote, local = ([json.loads(line) for line in open(name)] for name in sys.argv[1:])
 assert len(remote) == len(local) == 150, (len(remote), len(local))
@@ -82,7 +82,7 @@ tell 'a node with node.answers = no refuses requests'
 start two
 ask_of two
 expect 1 'does not serve inference; set node.answers = yes there' "${ask[@]}" "$dir/images.npy"
-! notes two 'invalid' || fail 'it was asked'
+! notes two 'invalid' || fail 'the node received the request'
 
 tell 'with a list of members, only members receive answers'
 "$hearsay" keygen "$dir/guest.key" | sed -n '/^[0-9a-f]\{64\}$/p' >"$dir/members"

@@ -77,7 +77,7 @@ start full --log /dev/full
 wait_for 20 'full to say so' says "$dir/full.err" 'the log cannot be written: No space left'
 wait_for 20 'full to train' says "$dir/full.err" 'samples/s'
 leave full
-[[ $(grep -c 'the log cannot be written' "$dir/full.err") == 1 ]] || fail 'it says so again and again'
+[[ $(grep -c 'the log cannot be written' "$dir/full.err") == 1 ]] || fail 'the node repeats the message'
 
 tell 'another swarm key'
 start stranger --set "node.peers=$address" --set "node.swarm_key=$dir/other.key"

@@ -23,7 +23,7 @@ tell 'a member restarts again and again'
 make_villain
 know_each_other
 start_villain begin-again "$one" --times 5000
-wait_for 240 'it to have said all' says "$dir/client.out" '^began 5000 times'
+wait_for 240 'the client to publish in every incarnation' says "$dir/client.out" '^began 5000 times'
 wait_for 60 'one to name it' notes one \
     "$villain.*the table of incarnations is full for this member"
 

@@ -21,7 +21,7 @@ for jump in "$hour" 0 "-$hour" "$year" "-$year" 0; do
     trains one
     heard=$(rumors two)
     wait_for 30 'two to hear more of it' has_heard two "$heard"
-    together || fail 'one is lost'
+    together || fail 'the other node is lost'
     ! notes two '"note":"neighbour_lost"' || fail 'two has lost it'
 done
 
@@ -33,7 +33,7 @@ come_again() {
     start_faulty one "${nodes[@]}" --set data.shard=1/2 --set "node.peers=$(address_of two)"
     wait_for 30 'both to know each other again' together
     (($(page one && sed -n 's/.*"address":"[^"]*","incarnation":\([0-9]*\).*/\1/p' "$dir/page.out") >= before)) ||
-        fail "an incarnation is used again: $before is the least that is free"
+        fail "an incarnation is used again: $before is the smallest free one"
 }
 for jump in "-$year" "$year" 0; do
     tell "a start with a clock that is wrong by $jump s"

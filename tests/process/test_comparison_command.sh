@@ -34,7 +34,7 @@ compare() {
 }
 three=(--strategies 'gossip,localsgd,ako' --seeds 2)
 
-compare "${three[@]}" || fail "it ends with $?: $(cat "$work/err")"
+compare "${three[@]}" || fail "compare ends with $?: $(cat "$work/err")"
 for file in report.html compare.json curves.csv plays/ako-2.json; do
     [[ -s $work/cmp/$file ]] || fail "there is no $file"
 done
@@ -57,7 +57,7 @@ TEXT
 # again.
 cp "$work/out" "$work/first"
 compare "${three[@]}" || fail 'a second time it does not end with 0'
-grep -q '6 of 6 plays are already finished' "$work/err" || fail "it plays again: $(cat "$work/err")"
+grep -q '6 of 6 plays are already finished' "$work/err" || fail "compare plays again: $(cat "$work/err")"
 cmp -s "$work/out" "$work/first" || fail 'a second time the figures are others'
 compare "${three[@]}" --set strategy.local_steps=5 --seeds 1 || fail 'with another setting it ends otherwise'
 grep -q 'already' "$work/err" && fail 'plays of another setting count as played'
@@ -67,7 +67,7 @@ rm -rf "$work/cmp"
 "$program" compare "$work/tiny.conf" --out "$work/cmp" "${three[@]}" --jobs 1 >"$work/out" \
     2>"$work/err" &
 pid=$!
-until grep -q '1 of 6 plays' "$work/err"; do kill -0 "$pid" || fail "it ended early: $(cat "$work/err")"; done
+until grep -q '1 of 6 plays' "$work/err"; do kill -0 "$pid" || fail "compare ended early: $(cat "$work/err")"; done
 # A second command in the same folder would write the same files, so it must be refused.
 kill -STOP "$pid"
 code=0
@@ -84,11 +84,11 @@ if ((code == 130)); then
     [[ ! -e $work/cmp/report.html ]] || fail 'an interrupted comparison has a report'
 fi
 compare "${three[@]}" || fail 'after Ctrl+C it does not go on'
-grep -Eq '[1-6] of 6 plays are already finished' "$work/err" || fail "it begins anew: $(cat "$work/err")"
+grep -Eq '[1-6] of 6 plays are already finished' "$work/err" || fail "compare starts from the beginning: $(cat "$work/err")"
 cmp -s "$work/out" "$work/first" || fail 'after Ctrl+C the figures are others'
 
 compare --strategies localsgd,ako --seeds 1 --seconds 3 --tune --targets 20%,0.1 || fail "--tune: $(cat "$work/err")"
-grep -q 'best of the trials' "$work/out" || fail 'what was chosen is not said'
+grep -q 'best of the trials' "$work/out" || fail 'the chosen settings are not printed'
 grep -Eq '^ako .*train.rate=[0-9.e-]+, strategy.partitions=(auto|4|16)' "$work/out" ||
     fail "no setting of ako: $(cat "$work/out")"
 [[ $(grep -oE '^[0-9]+ %:' "$work/out" | tr -d '\n') == '10 %:20 %:' ]] ||
@@ -123,9 +123,9 @@ refused 2 '/nowhere' --settings /nowhere
 refused 2 'too small' --set strategy.rank=0
 refused 1 'streaming_diloco-1: .*is more than local_steps = 10' \
     --strategies gossip,streaming_diloco --seeds 1 --set strategy.fragments=20
-grep -q '^gossip ' "$work/out" || fail 'one that cannot be played takes the others with it'
+grep -q '^gossip ' "$work/out" || fail 'an invalid strategy prevents the others from playing'
 compare --strategies streaming_diloco,single,gossip,localsgd --seeds 1 --set strategy.fragments=20 || true
-python3 - "$work/cmp" <<'TEXT' || fail 'a curve is drawn under the name of another'
+python3 - "$work/cmp" <<'TEXT' || fail 'a curve has the name of another strategy'
 import csv, json, sys
 page = open(sys.argv[1] + "/report.html").read()
 begin = page.index('id="snapshot">') + len('id="snapshot">')
@@ -138,7 +138,7 @@ for name, points in drawn.items():
     assert len(kept) == len(points) > 0, name
     assert all(abs(100 * k - p[1]) < 1e-3 for k, p in zip(kept, points)), name
 TEXT
-compare --strategies single --seeds 1 --seconds 3 || fail "one that sends nothing has no report: $(cat "$work/err")"
+compare --strategies single --seeds 1 --seconds 3 || fail "a strategy that sends nothing has no report: $(cat "$work/err")"
 sed 's/, 320 samples.s//' "$work/tiny.conf" >"$work/idle.conf"
 for strategy in gossip ako; do
     code=0

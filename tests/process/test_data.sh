@@ -181,25 +181,25 @@ bytes_of 1 "${brighter[@]}" | npy brighter.npy '|u1' '300, 4'
 bytes_of 8 "${few[@]}" | npy few.npy '<i8' '300,'
 site=(--set data.source=npy --set "data.x=$dir/brighter.npy" --set "data.y=$dir/few.npy" --set "node.peers=$address")
 start site "${learn[@]}" "${site[@]}"
-wait_for 40 'it to join' shows site '"stage":"running"'
-notes site 'the model has 4 outputs, but local labels go up to 2' || fail 'it does not say which classes it lacks'
+wait_for 40 'site to join' shows site '"stage":"running"'
+notes site 'the model has 4 outputs, but local labels go up to 2' || fail 'the note of site does not name the missing classes'
 wait_for 40 'a warning of other images' notes site 'has other values for settings.*data.mean = [0-9.]+ .here [0-9.]+.'
 settings=$(sed -n 's/.*data.mean = \([0-9.]*\) .*data.deviation = \([0-9.]*\) .*/\1 \2/p' "$dir/site.log" | head -n 1)
 leave site
 read -r mean deviation <<<"$settings"
 rm -r "$dir/site" "$dir/site.log"
 start site "${learn[@]}" "${site[@]}" --set "data.mean=$mean" --set "data.deviation=$deviation" --set data.classes=4
-wait_for 40 'it to join' shows site '"stage":"running"'
-wait_for 40 'it to hear from the others' shows site '"rumors_received":[1-9]'
-! notes site 'has other values for settings' || fail 'it warns of settings that are the same'
-! notes site 'local labels go up to' || fail 'it was told how many classes there are'
+wait_for 40 'site to join' shows site '"stage":"running"'
+wait_for 40 'site to receive rumors' shows site '"rumors_received":[1-9]'
+! notes site 'has other values for settings' || fail 'site warns of equal settings'
+! notes site 'local labels go up to' || fail 'site warns although data.classes is set'
 leave site
 
 tell 'a model for numbers'
 start other "${learn[@]}" "${numbers[@]}" --set 'model.layers=dense 16, tanh, dense 1' \
     --set "node.peers=$address" --alone
-wait_for 40 'it to be refused' says "$dir/other.err" 'other model'
-wait_for 60 'it to learn alone' above other 0.5
+wait_for 40 'other to be refused' says "$dir/other.err" 'other model'
+wait_for 60 'other to learn alone' above other 0.5
 says "$dir/other.err" 'the base: error [0-9.e-]+ \(root mean square\), R² [01]\.' || fail 'no error'
 leave other
 leave one
@@ -238,7 +238,7 @@ expect 0 '^\{"file":"[^"]*","sample":1,"classes":\[0,.,.,.\],"probabilities":\[(
     "${predict[@]}" "$dir/two.npy" --json
 png grey.png 4 10 20 220 30
 "${predict[@]}" "$dir/two.npy" | head -n 1 >"$dir/of_npy"
-"${predict[@]}" "$dir/grey.png" | cmp - "$dir/of_npy" || fail 'a PNG says other than its bytes'
+"${predict[@]}" "$dir/grey.png" | cmp - "$dir/of_npy" || fail 'the prediction of a PNG differs from that of its bytes'
 predict=("$hearsay" predict --state "$dir/other" --input)
 expect 0 '^     1  (0\.[5-9]|1)[0-9.]*$' "${predict[@]}" "$dir/two.npy"
 expect 0 '"sample":0,"numbers":\[-?[0-9.e-]*\]' "${predict[@]}" "$dir/two.npy" --json
@@ -261,7 +261,7 @@ tell 'hearsay swarm learns numbers'
 expect 0 '^Its R2 is [0-9.]* %: the target of 50 % is met' "$hearsay" swarm --nodes 2 --data npy \
     --set "data.x=$dir/x.npy" --set "data.y=$dir/wanted.npy" --layers 'dense 16, tanh, dense 1' \
     --target 50
-says "$dir/said.out" '^All nodes hold the same model, bit for bit' || fail 'not one model'
+says "$dir/said.out" '^All nodes hold the same model, bit for bit' || fail 'the nodes end with different models'
 
 tell 'hearsay doctor checks the data'
 doctor=("$hearsay" doctor "${small[@]}" --set "node.identity=$dir/one.key"

@@ -114,7 +114,7 @@ task_with=(HEARSAY_DIR="$dir/elsewhere")
 task 0 1 n1 1 || fail 'in a folder of its own'
 task_with=()
 called "node.swarm_key=$dir/elsewhere/swarm.key"
-! task 0 2 'n1 n2' 2 || fail 'it does not see that a machine is missing'
+! task 0 2 'n1 n2' 2 || fail 'hearsay-task does not notice a missing machine'
 says "$dir/task.err" 'cannot match' || fail 'says nothing about it'
 
 tell 'Kubernetes: a pod derives its settings from its name'
@@ -222,7 +222,7 @@ if has perl; then
     wait_for 20 'a status' heard '^STATUS=.*samples/s, loss .*, neighbours 0, members 1, published '
     lives() { (($(grep -cx WATCHDOG=1 "$dir/notify.out") >= 2)); }
     wait_for 20 'signs of life' lives
-    [[ $(head -n 1 "$dir/notify.out") == READY=1 ]] || fail 'something came before READY=1'
+    [[ $(head -n 1 "$dir/notify.out") == READY=1 ]] || fail 'a message preceded READY=1'
     leave one
     wait_for 10 'STOPPING=1' heard '^STOPPING=1\|STATUS=leaving'
     (($(grep -cx READY=1 "$dir/notify.out") == 1)) || fail 'ready more than once'

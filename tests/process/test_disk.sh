@@ -65,7 +65,7 @@ suffer() {
 recover() {
     again one 'a checkpoint is on disk'
     wait_for 30 'one to have kept the key' cmp -s "$dir/one/swarm.key" "$dir/two/swarm.key"
-    wait_for 30 'and to say so' says "$dir/one.err" 'swarm.key is on disk now'
+    wait_for 30 'one to report it' says "$dir/one.err" 'swarm.key is on disk now'
     wait_for 30 'one to have kept the orders' cmp -s "$dir/one/orders" "$dir/two/orders"
     is_whole one
     trains one
@@ -89,7 +89,7 @@ suffers 0 5
 start_faulty one "${nodes[@]}"
 reap one 1
 says "$dir/one.err" 'incarnation.*Input/output error' || fail 'its message lacks the reason'
-cmp -s "$dir/one/incarnation" "$dir/incarnation.before" || fail 'it has changed the incarnation'
+cmp -s "$dir/one/incarnation" "$dir/incarnation.before" || fail 'the failed start changed the incarnation'
 ((first > 0)) || fail 'no incarnation'
 
 if [[ $HEARSAY_MOUNTS != yes ]]; then
@@ -115,8 +115,8 @@ before=$(incarnation one)
 fill
 start one "${nodes[@]}"
 reap one 1
-says "$dir/one.err" 'incarnation.*No space left' || fail 'it does not say why it cannot start'
-[[ $(incarnation one) == "$before" ]] || fail 'it has changed the incarnation'
+says "$dir/one.err" 'incarnation.*No space left' || fail 'the message lacks the reason'
+[[ $(incarnation one) == "$before" ]] || fail 'the failed start changed the incarnation'
 rm "$dir/one/filler" "$dir/one.log"
 
 tell 'a disk that becomes read-only'

@@ -24,7 +24,7 @@ also '^ok    port: 127.0.0.1:0 is free: the system will choose'
 also '^ok    clock: 20'
 also '^ok    peers: node.peers is empty'
 also '^ok    reach: other nodes are told to dial 127.0.0.1, an address of only this machine'
-[[ ! -e $dir/me ]] || fail 'it has made a folder'
+[[ ! -e $dir/me ]] || fail 'doctor created a folder'
 expect 0 '^WARN  reach: other nodes are told to dial 192.0.2.2:7770, an address for documentation.*no node can dial it' \
     "${doctor[@]}" --set node.advertise=192.0.2.2:7770
 expect 0 '^ok    reach: other nodes are told to dial 9.9.9.9:7770, a public address; only another machine' \
@@ -42,10 +42,10 @@ expect 2 '^FAIL  configuration: .*rat.*rate' "${doctor[@]}" --set train.rat=1
 
 tell 'the log'
 expect 0 "^ok    log: $dir/me.log: will be created" "${doctor[@]}" --log "$dir/me.log"
-[[ ! -e $dir/me.log ]] || fail 'it has made the log'
+[[ ! -e $dir/me.log ]] || fail 'doctor created the log'
 printf 'old\n' >"$dir/me.log"
 expect 0 "^ok    log: $dir/me.log: will be appended to" "${doctor[@]}" --log "$dir/me.log"
-[[ $(<"$dir/me.log") == old ]] || fail 'it has written to the log'
+[[ $(<"$dir/me.log") == old ]] || fail 'doctor wrote to the log'
 expect 1 "^FAIL  log: cannot write the log $dir/no/me.log: .*choose another node.log" \
     "${doctor[@]}" --log "$dir/no/me.log"
 expect 1 "^FAIL  log: cannot write the log $dir: Is a directory" "${doctor[@]}" --set "node.log=$dir"
@@ -78,7 +78,7 @@ expect 0 '^WARN  device: .*train.threads is 64' "${doctor[@]}" --set train.threa
 
 tell 'files of an earlier start'
 start old --set train.samples_max=640
-wait_for 20 'it to learn' notes old '"steps":[1-9]'
+wait_for 20 'old to learn' notes old '"steps":[1-9]'
 leave old
 rm "$dir/old.log"
 start old --set train.enabled=no # for two checkpoints
@@ -96,7 +96,7 @@ expect 1 '^WARN  checkpoint: .*checkpoint-2: is of a swarm that started from see
     "${old[@]}" --set model.seed=2
 expect 1 '^WARN  checkpoint: .*checkpoint-2: is of another model' \
     "${old[@]}" --set 'model.layers=dense 20, relu, dense 10'
-[[ $(content) == "$before" ]] || fail 'it has changed something'
+[[ $(content) == "$before" ]] || fail 'doctor changed a file'
 cp -r "$dir/old" "$dir/kept"
 truncate -s 5000 "$dir/old/checkpoint-2"
 expect 0 '^WARN  checkpoint: .*checkpoint-2: chunk 0 is damaged' "${old[@]}"

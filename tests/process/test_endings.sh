@@ -16,7 +16,7 @@ start one
 wait_for 20 'one to learn' learns one
 kill -HUP "${pid[one]}"
 reap one 0
-has_saved one || fail 'it has not saved the base'
+has_saved one || fail 'one did not save its base'
 
 tell 'a second signal soon after counts as one'
 start two
@@ -24,7 +24,7 @@ wait_for 20 'two to learn' learns two
 kill -HUP "${pid[two]}"
 kill -TERM "${pid[two]}" 2>/dev/null || true
 reap two 0
-has_saved two || fail 'it has not saved the base'
+has_saved two || fail 'two did not save its base'
 
 tell 'a node under nohup continues'
 trap '' HUP
@@ -32,8 +32,8 @@ start three
 trap - HUP
 wait_for 20 'three to learn' learns three
 kill -HUP "${pid[three]}"
-learns three || fail 'it does not learn any more'
-alive three || fail 'it has ended'
+learns three || fail 'three stopped learning'
+alive three || fail 'three has ended'
 leave three
 
 tell 'a node saves and ends when its terminal closes'
@@ -52,6 +52,6 @@ os.close(terminal)
 _, status = os.waitpid(pid, 0)
 sys.exit(status != 0)
 P
-[[ -s $dir/four/base.safetensors ]] || fail 'it has not saved the base'
+[[ -s $dir/four/base.safetensors ]] || fail 'four did not save its base'
 
 echo "all endings are as they should be"

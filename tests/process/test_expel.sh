@@ -46,12 +46,12 @@ expect 1 'no-such.key: not found; .*hearsay operatorkey' \
     "${expel[@]}" --key "$dir/no-such.key" --reason why "$villain"
 printf 'no order' >"$dir/one/order"
 wait_for 20 'one to refuse what is no order' notes one 'was refused: it is not an order'
-[[ ! -e $dir/one/order ]] || fail 'what was refused stays'
+[[ ! -e $dir/one/order ]] || fail 'the refused order is still in the folder'
 
 tell 'all nodes expel the member and remove its rumors from their bases'
 expect 0 "^order 1: $villain is expelled from the swarm: publishes noise$" \
     "${expel[@]}" "$villain" --reason 'publishes noise'
-says "$dir/said.out" '1 are retracted from the base, and 0 stay$' || fail 'it does not say what goes'
+says "$dir/said.out" '1 are retracted from the base, and 0 stay$' || fail 'the output lacks the number of retracted rumors'
 wait_for 20 'the villain to be turned away' says "$dir/client.out" \
     '^turned away: BYE 9: publishes noise'
 reap villain 3

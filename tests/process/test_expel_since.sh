@@ -27,7 +27,7 @@ versions() { sed -n 's/^\([0-9]*\) versions are the sum.*/\1/p' "$dir/client.out
 has_seen() { local now && now=$(versions) && { dead witness || ((${now:-0} >= $1)); }; }
 sees() {
     wait_for 240 'the witness to have the sum' has_seen "$1"
-    alive witness || fail 'a digest is not that of the sum'
+    alive witness || fail 'a digest differs from that of the sum'
 }
 sees 5
 
@@ -51,7 +51,7 @@ tell 'all nodes remove the rumors since that moment'
 expect 0 "^order 1: ${out:0:8} is expelled from the swarm: its labels are wrong$" \
     "${expel[@]}" "$out" --since "$moment"
 says "$dir/said.out" "of its rumors .* are retracted from the base, and [0-9]* stay, which arrived before $(date -u '+%Y-%m-')" ||
-    fail 'it does not say what stays'
+    fail 'the output lacks the number of kept rumors'
 kept=$(sed -n 's/.* and \([0-9]*\) stay, .*/\1/p' "$dir/said.out")
 ((kept > 0 && kept <= before)) || fail "$kept stay, and $before had come"
 reap three 4

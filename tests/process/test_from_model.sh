@@ -21,7 +21,7 @@ has() {
 
 tell 'a model is trained'
 start old --set train.samples_max=3000 --set exchange.bytes_per_s=1M
-wait_for 60 'it to learn' has old samples 3000
+wait_for 60 'old to learn' has old samples 3000
 leave old
 digest=$(said_of old digest)
 [[ $digest =~ ^[0-9a-f]{16}$ ]] || fail "no digest: $digest"
@@ -52,7 +52,7 @@ eval=("$hearsay" eval --data-source generated --test-count 200 --state)
 layers=(--layers 'dense 16, relu, dense 10' --set data.train_count=600)
 "${eval[@]}" "$base" --json | sed 's/"samples": [0-9]*/"samples": null/' >"$dir/ours.json"
 "${eval[@]}" "$foreign" "${layers[@]}" --json >"$dir/foreign.json"
-diff "$dir/ours.json" "$dir/foreign.json" || fail 'one model, and two results'
+diff "$dir/ours.json" "$dir/foreign.json" || fail 'the same model gives two results'
 expect 0 '^learned   unknown: the file does not say$' "${eval[@]}" "$foreign" "${layers[@]}"
 # Metadata do not matter if the model is given.
 expect 0 '^learned   unknown: the file does not say$' "${eval[@]}" "$base" "${layers[@]}"
@@ -67,9 +67,9 @@ expect 1 'unknown model "nope"' "${eval[@]}" "$foreign" --model nope
 tell 'another swarm starts from the model, bit for bit'
 start quiet --set "model.start=$base" --set node.swarm=new --set train.enabled=no
 address=$(address_of quiet)
-says "$dir/quiet.log" "start $digest" || fail 'it does not say from what it starts'
+says "$dir/quiet.log" "start $digest" || fail 'quiet does not note its start'
 leave quiet
-[[ $(said_of quiet digest) == "$digest" ]] || fail 'what it holds is not what it started from'
+[[ $(said_of quiet digest) == "$digest" ]] || fail 'the base differs from the start model'
 [[ $(said_of quiet samples) == 0 ]] || fail 'this swarm has learned nothing yet'
 
 tell 'training continues, also with a node that starts from other weights'
@@ -85,10 +85,10 @@ done
 kill -TERM "${pid[one]}" "${pid[two]}" "${pid[three]}" "${pid[other]}"
 for name in one two three other; do
     reap "$name" 0
-    [[ $(said_of one digest) == "$(said_of "$name" digest)" ]] || fail 'they hold different bases'
-    cmp "$dir/one/base.safetensors" "$dir/$name/base.safetensors" || fail 'one base, and two files'
+    [[ $(said_of one digest) == "$(said_of "$name" digest)" ]] || fail 'the nodes have different bases'
+    cmp "$dir/one/base.safetensors" "$dir/$name/base.safetensors" || fail 'equal bases give different files'
 done
-[[ $(said_of one digest) != "$digest" ]] || fail 'nothing was learned'
+[[ $(said_of one digest) != "$digest" ]] || fail 'the base did not change'
 
 tell 'a node that took over initial weights is killed before its first checkpoint, and restarts'
 "$hearsay" operatorkey "$dir/operator.key" >"$dir/said.out"
@@ -96,24 +96,24 @@ guarded=(--set node.swarm=guarded --set "node.operator=$(sed -n 's/^node.operato
 start keeps --set "model.start=$base" "${guarded[@]}"
 guarded+=(--set "node.peers=$(address_of keeps)")
 start goes --set "model.start=$base" "${guarded[@]}"
-wait_for 30 'the two to hear each other' has goes rumors_received 1
+wait_for 30 'the two nodes to receive rumors' has goes rumors_received 1
 page goes
 gone=$(sed -n 's/.*"program":"[^"]*","id":"\([0-9a-f]*\)".*/\1/p' "$dir/page.out")
 expect 0 '^order 1: ' "$hearsay" expel --key "$dir/operator.key" --state "$dir/keeps" \
     --reason 'it must go' --all "$gone"
 reap goes 4
 start late "${guarded[@]}" --set node.save_s=600
-wait_for 20 'it to know the order' shows late '"number":1,'
+wait_for 20 'late to have the order' shows late '"number":1,'
 kill -KILL "${pid[late]}"
 reap late 137
 start late "${guarded[@]}"
-wait_for 30 'it to hear the swarm again' has late rumors_received 1
+wait_for 30 'late to receive rumors again' has late rumors_received 1
 leave late
 leave keeps
 
 tell 'a node continues from its checkpoint only with the same start'
 start one --set "model.start=$base" --set node.swarm=new
-wait_for 20 'it to learn' has one samples 1
+wait_for 20 'one to learn' has one samples 1
 leave one
 again=("$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/one" --set node.swarm=new)
@@ -140,8 +140,8 @@ is_saved() {
 tell 'the model is saved during training, and survives a crash'
 start trains --set node.save_s=0.3
 wait_for 20 'a model' is_saved trains 1
-alive trains || fail 'it has ended'
-wait_for 20 'a newer one' is_saved trains $(($(said_of trains samples) + 1))
+alive trains || fail 'the node has ended'
+wait_for 20 'a newer model' is_saved trains $(($(said_of trains samples) + 1))
 kill -KILL "${pid[trains]}"
 reap trains 137
 is_saved trains 1 || fail 'the model is gone'
@@ -149,31 +149,31 @@ saved=$(said_of trains samples)
 ! notes trains '"note":"resumed"' || fail 'there was nothing to go on from'
 touch "$dir/trains/base.safetensors.new" # as left by a crash during a save
 start trains --set node.save_s=0.3
-wait_for 20 'a newer one' is_saved trains $((saved + 1))
+wait_for 20 'a newer model' is_saved trains $((saved + 1))
 resumed="continues from $dir/trains/checkpoint-[0-9]+, [0-9.]+ m?s old: \
 the sum of [0-9]+ rumors, [0-9]+ samples"
 notes trains "\"note\":\"resumed\",\"level\":\"info\",\"text\":\"$resumed" ||
-    fail 'it does not note from what it goes on'
-says "$dir/trains.err" "$resumed" || fail 'it does not say from what it goes on'
+    fail 'the node does not log what it continues from'
+says "$dir/trains.err" "$resumed" || fail 'the node does not print what it continues from'
 leave trains
 
 tell 'a node reports a damaged checkpoint and uses the previous one'
 newest=$(cd "$dir/trains" && printf '%s\n' checkpoint-* | sort -t - -k 2n | tail -n 1)
 truncate -s 5000 "$dir/trains/$newest"
 start trains
-wait_for 20 'it to go on' \
+wait_for 20 'the node to continue' \
     notes trains '"note":"resumed","level":"warning","text":"continues from an older one, .*checkpoint-'
 notes trains "\"note\":\"resumed\",\"level\":\"warning\",\"text\":\".*$newest: chunk" ||
     fail 'its message lacks the reason'
 leave trains
 for left in "$dir"/trains/*.new "$dir"/trains/base.safetensors.*; do
-    [[ ! -e $left ]] || fail "a crash has left a file for ever: $left"
+    [[ ! -e $left ]] || fail "a crash has left a file permanently: $left"
 done
 
 tell 'checkpoints continue if the base cannot be saved'
 mkdir -p "$dir/blocked/base.safetensors"
 start blocked --set node.save_s=0.3
-wait_for 20 'it to say so' notes blocked '"note":"saved","level":"error".*cannot save the model'
+wait_for 20 'blocked to report it' notes blocked '"note":"saved","level":"error".*cannot save the model'
 wait_for 20 'a checkpoint' has blocked checkpoint_age_s 0
 kill -TERM "${pid[blocked]}"
 reap blocked 1
@@ -181,7 +181,7 @@ says "$dir/blocked.err" 'base.safetensors: cannot save the model: Is a directory
     fail 'its message lacks the reason'
 rmdir "$dir/blocked/base.safetensors"
 start blocked
-wait_for 20 'it to go on' has blocked samples 1
+wait_for 20 'blocked to continue' has blocked samples 1
 leave blocked
 
 tell 'unusable files are refused'

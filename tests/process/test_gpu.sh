@@ -57,7 +57,7 @@ all_alike() {
 tell 'a GPU and two processors learn one model'
 start gpu "${with_gpu[@]}" --set train.samples_max=12000
 address=$(address_of gpu)
-says "$dir/gpu.err" 'computes on cuda:0: .*, multiplies in (fp32|tf32)' || fail 'it does not say what it computes on'
+says "$dir/gpu.err" 'computes on cuda:0: .*, multiplies in (fp32|tf32)' || fail 'the node does not report its device'
 [[ -s $dir/gpu/cuda-cache/1/kernels ]] || fail 'the sandbox keeps no compiled kernels'
 start one "${without[@]}" --set train.samples_max=150000 --set "node.peers=$address"
 start two "${without[@]}" --set train.samples_max=150000 --set "node.peers=$address"
@@ -75,10 +75,10 @@ done
 
 tell 'the node continues from its checkpoint, also on the other device'
 start gpu "${without[@]}" --set train.samples_max=14000
-wait_for 60 'it to go on' has_learned gpu 1900
+wait_for 60 'the node to continue' has_learned gpu 1900
 leave gpu
 start gpu "${with_gpu[@]}" --set train.samples_max=16000
-wait_for 60 'it to go on' has_learned gpu 1900
+wait_for 60 'the node to continue' has_learned gpu 1900
 leave gpu
 
 [[ ${played:-no} == yes ]] || exit 0 # the tests below break a GPU
@@ -100,12 +100,12 @@ shows_peak() {
     shows lost '"device":.*"memory_bytes":536870912,.*"peak_part":[0-9]'
 }
 start lost
-wait_for 60 'it to show its part of the peak' shows_peak
+wait_for 60 'the node to show its part of the peak' shows_peak
 expect 0 '^  GPU        [0-9.]+ MB of 537 MB free; model .*FLOP/s, .* % of the peak' \
     "$hearsay" status --state "$dir/lost"
 leave lost
 CUDA_ON_CPU_DRIVER=12040 start lost
-wait_for 20 'it to say that its GPU is gone' \
+wait_for 20 'the node to report that its GPU is lost' \
     says "$dir/lost.err" 'warning: computes on cpu: .*, but computed on cuda:0: .* before: check the GPU with nvidia-smi'
 leave lost
 
@@ -143,20 +143,20 @@ expect 0 '^ok    device: cuda:0: .*; with cuda:1, multiplies in tf32' env CUDA_O
 says "$dir/said.out" '^ok    memory: .* of the GPU.s, and .*B of each further GPU' ||
     fail 'the memory of the second is not told'
 CUDA_ON_CPU_DEVICES=2 start pair "${both[@]}" --set train.samples_max=12000
-wait_for 60 'the two to learn' has_learned pair 12000
-says "$dir/pair.err" 'computes on cuda:0: .*; with cuda:1' || fail 'it does not say on what it computes'
+wait_for 60 'the node to learn' has_learned pair 12000
+says "$dir/pair.err" 'computes on cuda:0: .*; with cuda:1' || fail 'the node does not report its devices'
 leave pair
 start pair "${both[@]}" --set train.device=cuda:0 --set train.samples_max=15000
-wait_for 60 'it to go on' has_learned pair 2900
+wait_for 60 'the node to continue' has_learned pair 2900
 leave pair
 expect 0 '"accuracy": 0\.[5-9]' "$hearsay" eval --state "$dir/pair" --data-source generated \
     --test-count 500 --json
 
 tell 'samples that exceed GPU memory stay in host memory'
 CUDA_ON_CPU_MIB=80 start far "${with_gpu[@]}" --set data.train_count=40000 --set train.samples_max=2000
-wait_for 60 'it to learn' has_learned far 2000
+wait_for 60 'the node to learn' has_learned far 2000
 says "$dir/far.err" 'computes on cuda:0: .*, and fetches its samples from the memory of the host' ||
-    fail 'it does not say where its samples are'
+    fail 'the node does not report where its samples are'
 leave far
 
 tell 'the GPU breaks, and the other nodes continue'
@@ -164,19 +164,19 @@ start other "${without[@]}"
 address=$(address_of other)
 CUDA_ON_CPU_BREAKS=$dir/broken start breaks "${with_gpu[@]}" --set node.save_s=1 \
     --set "node.peers=$address"
-wait_for 60 'it to learn' has_learned breaks 100
+wait_for 60 'the node to learn' has_learned breaks 100
 wait_for 60 'a checkpoint' compgen -G "$dir/breaks/checkpoint-*[0-9]" >/dev/null
 touch "$dir/broken"
 reap breaks 1
 says "$dir/breaks.err" 'the GPU failed .*uncorrectable ECC error.*goes on from its last checkpoint' ||
-    fail 'it does not say why it ended'
+    fail 'the node does not report why it ended'
 wait_for 10 'the other to see it' notes other '"note":"(neighbour_lost|member_dead)"'
-alive other || fail 'the other ended too'
+alive other || fail 'the other node ended too'
 compgen -G "$dir/breaks/checkpoint-*[0-9]" >/dev/null || fail 'no checkpoint is left'
 before=$(cut -d ' ' -f 1 "$dir/breaks/incarnation")
 start breaks "${with_gpu[@]}" --set "node.peers=$address"
-wait_for 20 'it to learn again' has_learned breaks 100
-[[ $(cut -d ' ' -f 1 "$dir/breaks/incarnation") -gt $before ]] || fail 'it is no new life'
+wait_for 20 'the node to learn again' has_learned breaks 100
+[[ $(cut -d ' ' -f 1 "$dir/breaks/incarnation") -gt $before ]] || fail 'the incarnation is not new'
 leave breaks
 leave other
 

@@ -14,11 +14,11 @@ tell 'a node keeps the best base that it has saved'
 start one "${nodes[@]}"
 wait_for 20 'what auto comes to' notes one 'learns with sgd: rate 0.02, momentum 0.9, weight decay 0.0005, clip 5'
 wait_for 60 'the model to learn' learned
-says "$dir/page.out" '"state":"well"' || fail 'it is not well'
+says "$dir/page.out" '"state":"well"' || fail 'the guard does not report "well"'
 leave one
 [[ -s $dir/one/base-best.safetensors ]] || fail 'there is no best base'
-! notes one '"note":"training","level":"(warning|error)"' || fail 'it raised an alarm for nothing'
-notes one '"note":"evaluated".*"averaged":.*"accuracy":0\.' || fail 'it does not evaluate the averaged base'
+! notes one '"note":"training","level":"(warning|error)"' || fail 'the guard raised a false alarm'
+notes one '"note":"evaluated".*"averaged":.*"accuracy":0\.' || fail 'the averaged base is not evaluated'
 expect 0 'accuracy +[0-9.]+ %' "$hearsay" eval --state "$dir/one/base-averaged.safetensors" \
     --set data.source=generated --set data.train_count=600 --set data.test_count=200
 expect 0 'the best is number [0-9]+, with [0-9.]+ % on the test set' "$hearsay" rewind --state "$dir/one"
@@ -27,7 +27,7 @@ kept=$(sed -n 's/.*the best is number [0-9]*, with \([0-9.]*\) % on .*/\1/p' "$d
 tell 'a restart with fifty times the rate ruins the model, and the node prints a remedy'
 start one "${nodes[@]}" --set train.rate=1 --set train.clip=0 --set train.weight_decay=0
 wait_for 60 'the warning' notes one '"note":"training","level":"(warning|error)".*hearsay rewind'
-notes one "\"note\":\"training\".*to return to the best base .$kept %.: hearsay rewind" || fail 'it does not name the best score'
+notes one "\"note\":\"training\".*to return to the best base .$kept %.: hearsay rewind" || fail 'the warning does not name the best score'
 wait_for 20 'the page to say so' shows one '"is_well":false'
 expect 0 'alarm: +training has a problem' "$hearsay" status --state "$dir/one"
 leave one

@@ -56,8 +56,8 @@ start three "${nodes[@]}"
 hearsay=$hearsay_here
 look_into three --node-swarm-key "$dir/swarm.key"
 notes three 'keys may be swapped out: [0-9]+ KiB cannot be locked in memory: .*ulimit -l' ||
-    fail 'it does not say that keys may be swapped out'
-! notes one 'keys may be swapped out' || fail 'one could not lock its memory'
+    fail 'three does not warn that keys may be swapped out'
+! notes one 'keys may be swapped out' || fail 'one cannot lock its memory'
 leave three
 
 printf '%3d s  done\n' "$SECONDS"

@@ -17,7 +17,7 @@ LD_LIBRARY_PATH=$(dirname "$(find "$dir/usr" -name libhearsay.so)")
 tell 'the program of the page learns'
 page_program "$page" >"$dir/program.c"
 read -ra flags < <(pkg-config --cflags --libs hearsay)
-cc -Wall -Werror -o "$dir/program" "$dir/program.c" "${flags[@]}" || fail 'it does not compile'
+cc -Wall -Werror -o "$dir/program" "$dir/program.c" "${flags[@]}" || fail 'the program does not compile'
 
 tell 'the program of the page, built with CMake'
 # shellcheck disable=SC2016 # backquotes in the page
@@ -37,6 +37,6 @@ expect 0 '^node.key: ' "$hearsay" keygen
 expect 0 '^swarm.key: ' "$hearsay" swarmkey
 expect 0 '^the call succeeded$' ./program
 grep -q '"steps":10000,' node.log || fail 'the log does not have its ten thousand steps'
-[[ -e state/checkpoint-1 ]] || fail 'it left no checkpoint'
+[[ -e state/checkpoint-1 ]] || fail 'the program left no checkpoint'
 rm -r state
 expect 0 '^the call succeeded$' by-cmake/program

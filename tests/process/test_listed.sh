@@ -46,9 +46,9 @@ start four "${nodes[@]}" --set "node.identity=$dir/four.key" --set node.members=
 reap four 5
 # shellcheck disable=SC2154
 says "$dir/four.err" "no member admits this node; have its id listed or admitted .*$four" ||
-    fail 'it does not say what to do'
+    fail 'the message of four does not say what to do'
 says "$dir/four.err" "not on this swarm.s list of members" || fail 'its message lacks the reason'
-shows one '"members_live":3,' || fail 'one counts it'
+shows one '"members_live":3,' || fail 'one counts the refused node'
 
 tell 'an invalid list is reported and the previous one kept'
 cp "$dir/members" "$dir/members.good"
@@ -56,7 +56,7 @@ echo nonsense >>"$dir/members"
 kill -HUP "${pid[one]}"
 wait_for 20 'one to say what is wrong' notes one \
     'members: line 4: the line does not begin with an id.*the previous list stays in force'
-shows one '"members_live":3,' || fail 'one has lost members over a bad list'
+shows one '"members_live":3,' || fail 'one lost members because of an invalid list'
 
 tell 'a node listed only on one node joins through it; the others report that they do not list it'
 cp "$dir/members.good" "$dir/members"

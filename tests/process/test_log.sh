@@ -34,12 +34,12 @@ tell 'a log that is a terminal, which is hung up'
 open_terminal
 start one --log "$tty"
 trains one
-! says "$dir/one.err" 'the log cannot be written' || fail 'it could not from the start'
+! says "$dir/one.err" 'the log cannot be written' || fail 'the log failed from the start'
 hang_up
 wait_for 20 'one to say so' says "$dir/one.err" 'the log cannot be written: Input/output error.*the node continues'
 trains one
 leave one
-(($(grep -c 'the log cannot be written' "$dir/one.err") == 1)) || fail 'it says so more than once'
+(($(grep -c 'the log cannot be written' "$dir/one.err") == 1)) || fail 'the node repeats the message'
 
 tell 'all output goes to a terminal, which is hung up'
 open_terminal
@@ -54,7 +54,7 @@ hang_up
 trains two
 kill -TERM "${pid[two]}"
 reap two 0
-[[ -s $dir/two/base.safetensors ]] || fail 'it did not save its base'
+[[ -s $dir/two/base.safetensors ]] || fail 'the node did not save its base'
 
 tell 'no process reads the output'
 "$hearsay" keygen "$dir/three.key" >"$dir/said.out"
@@ -70,6 +70,6 @@ trains three
 kill -TERM "${pid[three]}"
 reap three 0
 notes three '"note":"left"' || fail 'its log does not say that it left'
-[[ -s $dir/three/base.safetensors ]] || fail 'it did not save its base'
+[[ -s $dir/three/base.safetensors ]] || fail 'the node did not save its base'
 
 printf '%3d s  done\n' "$SECONDS"

@@ -64,7 +64,7 @@ tell 'a first start'
 for ((n = 1; n < 400; n += 9)); do
     start_refused new "$n" '"note":"started"' || break
 done
-((last > 30)) || fail 'nothing was refused'
+((last > 30)) || fail 'no allocation failed'
 
 tell 'a node with a checkpoint'
 start one "${options[@]}"

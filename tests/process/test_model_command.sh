@@ -22,7 +22,7 @@ run() {
 }
 
 # A row for each layer, a row for the model, and a line about the measurement.
-(($(run --time --passes 3 lenet) == 0)) || fail 'it does not measure'
+(($(run --time --passes 3 lenet) == 0)) || fail 'the measurement failed'
 grep -qE '^conv 16 5x5 pad 2 +16x28x28 +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ %$' out || fail 'no row of a layer'
 grep -qE '^relu +16x28x28 +\(in the above\)$' out || fail 'no row of what the layer before computes'
 grep -qE '^all, one sample +[0-9.]+ +[0-9.]+ +[0-9.]+ +100.0 %$' out || fail 'no row of all'
@@ -50,6 +50,6 @@ python3 -c 'import json; p = json.load(open("out")); assert p["parameters"] == 2
 python3 -c 'import json; assert json.load(open("out"))["xor"] == "dense 8, tanh, dense 2"' || fail 'other presets'
 
 # Impossible models are refused.
-(($(run --time) == 2)) && grep -q 'name the model that is to be timed' err || fail 'it times nothing'
+(($(run --time) == 2)) && grep -q 'name the model that is to be timed' err || fail '--time without a model is accepted'
 (($(run --time --passes 0 lenet) == 2)) && grep -q 'whole number from 1' err || fail 'no passes'
 (($(run --time --device toaster lenet) == 2)) && grep -q '"toaster" is no device; write auto, cpu' err || fail 'a strange device'

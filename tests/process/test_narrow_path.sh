@@ -54,7 +54,7 @@ start two "${large[@]}" --set node.listen=none --set node.peers=10.99.1.2:7770 -
 hearsay=$program
 wait_for 60 'two to say that large packets do not arrive' notes two '"note":"stalled"'
 says "$dir/two.err" 'warning: .* went silent twice .* packets of at most 1024 bytes' ||
-    fail 'it does not name the packets'
+    fail 'the warning does not name the packet size'
 received() { # prints the number of rumors that node one received
     page "$1"
     sed -n 's/.*"rumors_received":\([0-9]*\),.*/\1/p' "$dir/page.out"
@@ -65,7 +65,7 @@ for name in one two; do
     wait_for 60 "$name to hear the other" hears_more "$name" "${before:-0}"
 done
 # One note for each size. A pause of this machine may look like a second loss.
-(($(grep -c '"note":"stalled"' "$dir/two.log") <= 2)) || fail 'it says so again and again'
+(($(grep -c '"note":"stalled"' "$dir/two.log") <= 2)) || fail 'the node repeats the note'
 
 tell 'the doctor reports the packet size'
 expect 0 '^WARN  peer 10.99.1.2:7770: .*packets of 14[0-9][0-9] bytes are lost: .*MTU' \
@@ -79,6 +79,6 @@ expect 0 '^ok    peer 10.99.1.2:7770: is node' \
     "$dir/in_b" doctor "${small[@]}" "${large[@]}" --set node.listen=none \
     --set node.peers=10.99.1.2:7770 --set data.shard=2/2 --set "node.identity=$dir/two.key" \
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/three"
-! says "$dir/said.out" 'are lost' || fail 'it complains of a path that is wide enough'
+! says "$dir/said.out" 'are lost' || fail 'doctor warns of a path without a limit'
 
 echo 'narrow paths are told and got over'

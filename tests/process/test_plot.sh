@@ -47,13 +47,13 @@ grep -q '^ *loss$' "$work/out" || fail "no name of the axis: $(<"$work/out")"
 grep -qP '[\x{2800}-\x{28ff}]' "$work/out" || fail 'no braille'
 ! grep -q $'\033' "$work/out" || fail 'colours into a file'
 LC_ALL=C "$program" plot "$work"/node?/node.log --what accuracy >"$work/out" || fail 'two logs'
-! LC_ALL=C grep -q '[^ -~]' "$work/out" || fail 'more than ASCII where LC_ALL=C'
+! LC_ALL=C grep -q '[^ -~]' "$work/out" || fail 'output has more than ASCII although LC_ALL=C'
 grep -q 'a  node1  b  node2' "$work/out" || fail "no legend of both: $(<"$work/out")"
 # Draws on a terminal of $1 columns after the shell command $2. NO_COLOR switches colours off.
 on_terminal() { script -qec "stty cols $1; $2 '$program' plot $work/node?/node.log" /dev/null; }
 on_terminal 100 'TERM=xterm' >"$work/out" || fail 'on a terminal'
 grep -q $'\033\[36m' "$work/out" || fail 'no colours on a terminal'
-[[ $(grep -o '└─*' "$work/out") =~ ^└─{90}$ ]] || fail 'not as wide as the terminal'
+[[ $(grep -o '└─*' "$work/out") =~ ^└─{90}$ ]] || fail 'the chart is not as wide as the terminal'
 on_terminal 60 'NO_COLOR=1 TERM=xterm' >"$work/out"
 ! grep -q $'\033' "$work/out" || fail 'colours in spite of NO_COLOR'
 on_terminal 60 'TERM=dumb' >"$work/out"
@@ -98,9 +98,9 @@ TEXT
 "$program" sim "$work/tiny.conf" --out "$work/report" >"$work/out" 2>&1 || fail "$(<"$work/out")"
 "$program" plot "$work/report/series.csv" --what samples --by bytes >"$work/out" ||
     fail 'no curve of a simulation'
-grep -q 'bytes sent' "$work/out" || fail 'not by bytes'
+grep -q 'bytes sent' "$work/out" || fail 'the axis does not show bytes'
 "$program" plot "$work/report/nodes.csv" --what share --json >"$work/points.json"
-[[ $(jq '.curves | length' "$work/points.json") == 3 ]] || fail 'not a curve of each node'
+[[ $(jq '.curves | length' "$work/points.json") == 3 ]] || fail 'the chart lacks a curve for each node'
 
 refuses 2 'name at least one FILE'
 refuses 2 'ends in .svg or in .png' --out x.pdf "$work/node1/node.log"

@@ -33,7 +33,7 @@ expect 2 'the --reason, which all nodes show' "$hearsay" rekey "${by[@]}" --reas
 expect 1 'no node runs' "$hearsay" rekey "${by[@]}" --state "$dir/nowhere"
 expect 1 'first admit the present members \(hearsay admit --present\), or give --anyone' \
     "$hearsay" rekey "${by[@]}"
-[[ ! -e $dir/one/swarm.key.next ]] || fail 'a key lies about'
+[[ ! -e $dir/one/swarm.key.next ]] || fail 'a refused command left a key'
 
 tell 'a member is expelled; the others and a client are admitted'
 villain=$(id_of villain)
@@ -49,7 +49,7 @@ tell 'the swarm gets a new key, and all nodes stay connected'
 expect 0 '^order 6: the swarm gets a new key: a laptop was stolen$' \
     "$hearsay" rekey "${by[@]}" --both 24 --reason 'a laptop was stolen'
 says "$dir/said.out" '^older keys are accepted until 20[0-9-]* [0-9:]* UTC; a node that is offline' ||
-    fail 'it does not say until when'
+    fail 'the output lacks the end of the old key'
 for name in one two three; do
     wait_for 40 "$name to have the key" has_key "$name" 6 1
     shows "$name" '"members_live":3,' || fail "$name has lost members"
@@ -60,7 +60,7 @@ for name in one two three; do
     expect 0 '^  swarm key  key of order 6; older keys accepted until 20' \
         "$hearsay" status --state "$dir/$name"
 done
-! cmp -s "$dir/swarm.key" "$dir/one/swarm.key" || fail 'it is the old one'
+! cmp -s "$dir/swarm.key" "$dir/one/swarm.key" || fail 'the new key equals the old one'
 [[ ! -e $dir/one/swarm.key.next ]] || fail 'the key lies about'
 second=$(sed 's/.* //' "$dir/one/swarm.key")
 [[ ${#second} == 64 ]] || fail 'no key'
@@ -68,8 +68,8 @@ second=$(sed 's/.* //' "$dir/one/swarm.key")
 tell 'a member with the old key receives the new one; an expelled member does not'
 ask_as guest
 reap guest 0
-says "$dir/client.out" '^has the swarm key of order 6$' || fail 'it does not say so'
-cmp -s "$dir/one/swarm.key" "$dir/guest.new" || fail 'it was given another'
+says "$dir/client.out" '^has the swarm key of order 6$' || fail 'the client did not receive the new key'
+cmp -s "$dir/one/swarm.key" "$dir/guest.new" || fail 'the client received another key'
 rm "$dir/guest.new"
 ask_as villain
 turned_away villain 'BYE 9: publishes noise'
@@ -89,7 +89,7 @@ tell 'after another new key, no older key is accepted'
 leave three
 expect 0 '^order 7: the swarm gets a new key: the operator renews it$' \
     "$hearsay" rekey "${by[@]}" --both 0
-says "$dir/said.out" '^older keys are no longer accepted' || fail 'it does not say so'
+says "$dir/said.out" '^older keys are no longer accepted' || fail 'the output does not say that old keys are refused'
 for name in one two; do
     wait_for 40 "$name to have the key" has_key "$name" 7 0
     [[ ! -e $dir/$name/swarm.key.older ]] || fail "$name keeps an old key"
@@ -123,7 +123,7 @@ tell 'no log contains a key, and the three nodes end with one model'
 leave_together one two three
 third=$(sed 's/.* //' "$dir/third.key")
 ! grep -rlE "$second|$third" "$dir"/*.log "$dir"/*.err "$dir"/*.out "$dir"/*/orders ||
-    fail 'a key is written where it may be read'
+    fail 'a log, an output or an order contains a key'
 ! grep -h '"level":"error"' "$dir"/*.log || fail 'a node logged an error'
 
 printf '%3d s  done\n' "$SECONDS"

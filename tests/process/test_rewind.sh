@@ -25,7 +25,7 @@ start one "${nodes[@]}"
 wait_for 40 'one to publish' published one
 leave one
 expect 0 '^  1 ' "${rewind[@]}"
-! says "$dir/said.out" '^  2 ' || fail 'one base is shown twice'
+! says "$dir/said.out" '^  2 ' || fail 'one base is listed twice'
 
 tell 'hours later, another node also publishes'
 for kept in "$dir"/one/base-2*.safetensors; do
@@ -55,7 +55,7 @@ cp "$dir/sound" "$dir/one/base-20261101-120000.safetensors"
 
 tell 'the older base is copied, and the next steps are printed'
 expect 0 'swarm = hearsay-2 ' "${rewind[@]}" "$out" --to 2
-says "$dir/said.out" "hearsay expel $out --all" || fail 'it does not say how to keep it out'
+says "$dir/said.out" "hearsay expel $out --all" || fail 'the output lacks the command that expels the member'
 cmp "$dir/sound" "$dir/start.safetensors" || fail 'the copy is another file'
 expect 1 'cannot be copied to .*File exists' "${rewind[@]}" "$out" --to 2
 
@@ -73,8 +73,8 @@ wait_for 60 'three to join' joined
 rm -r "${dir:?}/two"
 start two "${again[@]}" --set "node.peers=$one"
 reap two 4
-says "$dir/one.err" '; start [0-9a-f]{16} \(' || fail 'it did not begin from a file'
-says "$dir/two.err" 'expelled this node from the swarm \(order 1\)' || fail 'it is not told'
+says "$dir/one.err" '; start [0-9a-f]{16} \(' || fail 'one did not start from a file'
+says "$dir/two.err" 'expelled this node from the swarm \(order 1\)' || fail 'two is not told that it is expelled'
 leave_together one three
 expect 0 '^  1 .* 2  ' "$hearsay" rewind --state "$dir/one-2"
 

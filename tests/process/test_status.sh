@@ -46,7 +46,7 @@ start two --set "node.peers=$address"
 has_two() { answers one && says "$dir/said.out" '^[0-9a-f]{8}  *127.0.0.1:[0-9]* *[0-9hms.]+ .*>?[0-9.]+ k?B/s'; }
 wait_for 20 'one to show its link' has_two
 (($(grep -cE '^[0-9a-f]{8} 127.0.0.1:[0-9]+ +(this|live) ' "$dir/said.out") == 2)) ||
-    fail 'not two members'
+    fail 'the status does not show two members'
 wait_for 20 'two to have joined' answers two
 expect 0 '"open":true,"dialled":true,"listens":true' "${status[@]}" --state "$dir/two" --json
 expect 0 '"rate_age_s":[0-9.e-]+,' "${status[@]}" --state "$dir/two" --json
@@ -67,19 +67,19 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     says "$dir/top.out" 'this  [#.]{6} +[0-9]+ % ' || fail 'no bar in ASCII without colours'
     ! says "$dir/top.out" $'\033\\[3[0-9]m' || fail 'colours in spite of NO_COLOR'
     (top_on 80 'TERM=dumb') 2>/dev/null && fail 'top on a terminal that cannot be drawn on'
-    says "$dir/top.out" 'needs a terminal with cursor movement' || fail 'and it does not say so'
+    says "$dir/top.out" 'needs a terminal with cursor movement' || fail 'top does not report the unsuitable terminal'
 fi
 
 tell 'a node that has not joined yet answers with 3'
 start early --set "node.peers=127.0.0.1:1"
 wait_for 20 'early to answer' eval 'answers early; (($? == 3))'
-says "$dir/said.out" ': joining$' || fail 'it does not say what it does'
+says "$dir/said.out" ': joining$' || fail 'the status does not show the stage'
 
 tell 'a node without a reachable peer trains and is not ready'
 is_alone() { answers early || (($? == 3)) && says "$dir/said.out" '^  alone: '; }
 wait_for 40 'early to be alone' is_alone
-says "$dir/said.out" ': running$' || fail 'it does not train'
-says "$dir/said.out" '1 peer configured, none reached for [0-9]' || fail 'it does not say for how long'
+says "$dir/said.out" ': running$' || fail 'early does not train'
+says "$dir/said.out" '1 peer configured, none reached for [0-9]' || fail 'the status lacks the time without a peer'
 says "$dir/said.out" '^ +127.0.0.1:1 cannot be reached: connection refused' || fail 'its message lacks the reason'
 expect 3 '"stage":"running","healthy":false,"peers_configured":1,"alone_s":[0-9.]+,"alone_reason":"127' \
     "${status[@]}" --state "$dir/early" --json
@@ -91,7 +91,7 @@ kill -TERM "${pid[early]}"
 kill -INT "${pid[early]}"
 kill -CONT "${pid[early]}"
 reap early 0
-says "$dir/early.err" 'left the swarm' || fail 'it did not leave'
+says "$dir/early.err" 'left the swarm' || fail 'early did not leave'
 ! says "$dir/early.err" 'second signal' || fail 'the second signal counted'
 
 tell 'a node of another model is also alone'

@@ -55,9 +55,9 @@ done
 [[ $(values ok) == true && $(values same_model) == true ]] || fail 'the JSON says no'
 (($(values digest | sort -u | grep -c '^[0-9a-f]\{16\}$') == 1)) || fail 'digests differ'
 (($(values id | sort -u | grep -c '^[0-9a-f]\{64\}$') == 3)) || fail 'ids do not differ'
-(($(values rumors_published | grep -vcx 0) == 3)) || fail 'a node has told nothing'
+(($(values rumors_published | grep -vcx 0) == 3)) || fail 'a node published nothing'
 (($(values bytes_sent | head -n 1) * 100 <= $(values dense_bytes | head -n 1))) ||
-    fail 'more than one percent of what dense exchange takes was sent'
+    fail 'the bytes sent exceed one percent of a dense exchange'
 out 'All nodes hold the same model, bit for bit' || fail 'no verdict'
 nobody_left
 
@@ -80,7 +80,7 @@ reap swarm 1
 out 'The nodes that finished hold the same model, bit for bit; not all finished' ||
     fail 'no verdict'
 out 'killed by signal 9 [(]Killed[)]' || fail 'the dead is not in the table'
-out 'not met' || fail 'nothing is said of the target'
+out 'not met' || fail 'the output does not mention the target'
 [[ $(values same_model) == true && $(values ok) == false ]] || fail 'the JSON is wrong'
 [[ $(values finished | tr '\n' ' ') == '2 true false true ' ]] || fail 'others did not finish'
 nobody_left
@@ -93,7 +93,7 @@ kill -INT "${pid[swarm]}"
 reap swarm 1
 out 'interrupted' || fail 'does not say why it ended'
 out 'All nodes hold the same model' || fail 'no verdict'
-(($(values finished | grep -cx true) == 3)) || fail 'not all finished'
+(($(values finished | grep -cx true) == 3)) || fail 'not all nodes finished'
 nobody_left
 
 tell 'a temporary folder is removed'
@@ -116,14 +116,14 @@ says "$dir/said.out" 'All nodes hold the same model' || fail 'the new one holds 
     fail 'the models began anew'
 mkdir -p "$dir/foreign/photos"
 expect 1 'has files but no swarm .*name a folder that is new, empty' "${again[@]}" --dir "$dir/foreign"
-[[ $(ls "$dir/foreign") == photos ]] || fail 'something was put among the photos'
+[[ $(ls "$dir/foreign") == photos ]] || fail 'a file was added to the photos'
 
 tell 'the target is given in percent, and the missing part is printed'
 expect 2 'write a number from 0 to 100' "$hearsay" swarm --target 101
 expect 1 'the target of 99.5 % is not met' "${again[@]}" --dir "$dir/percent" --nodes 1 \
     --target 99.5 --seconds 1
 says "$dir/said.out" '^It had reached [0-9.]+ % after [0-9]+ samples when the time was over; .*--seconds' ||
-    fail 'it does not say that time was missing'
+    fail 'the output does not say that time ran out'
 expect 1 'all samples are learned: training ends' "${again[@]}" --dir "$dir/samples" --nodes 1 \
     --target 1 --samples 100
 
@@ -137,7 +137,7 @@ if why=$(script -qec true /dev/null 2>&1 </dev/null); then
     on_terminal || fail 'no swarm on a terminal'
     says "$dir/picture.out" '█+.* of 40 %' || fail 'no bar'
     says "$dir/picture.out" '^ +2  training ' || fail 'no line for the second node'
-    says "$dir/picture.out" $'\r\033\\[[0-9]+A' || fail 'it is not drawn over itself'
+    says "$dir/picture.out" $'\r\033\\[[0-9]+A' || fail 'the chart is not redrawn in place'
     says "$dir/picture.out" $'\033\\[36m' || fail 'no colours'
     on_terminal NO_COLOR=1 || fail 'no swarm on a terminal without colours'
     says "$dir/picture.out" '█+.* of 40 %' || fail 'no bar without colours'
@@ -161,7 +161,7 @@ wait_for 20 'all to hear rumors' notes one '"rumors_received":[1-9]'
 
 ! grep -h '"note":"status"' "$dir"/*.log | grep -qv '"steps":[0-9]' ||
     fail 'a status line without figures'
-notes one '"note":"device".*"text":"computes on ' || fail 'it does not say what it computes on'
+notes one '"note":"device".*"text":"computes on ' || fail 'one does not report its device'
 
 tell 'the nodes leave one after the other, and the others continue'
 leave two

@@ -27,12 +27,12 @@ start two --set data.shard=2/2 --set "node.peers=$address"
 for name in one two; do
     wait_for 120 "$name to learn" loss_below "$name" 2.5
 done
-says "$dir/one.log" '16 bytes, layout 2: embed 256 16, ' || fail 'it does not say what it learns'
+says "$dir/one.log" '16 bytes, layout 2: embed 256 16, ' || fail 'one does not log its model'
 
 tell 'a node with another context is refused'
 start other --set data.context=8 --set "node.peers=$address" \
     --set 'model.layers=embed 256 16, position 16, residual(norm, attention 2), norm, logits tied'
-wait_for 40 'it to be refused' says "$dir/other.err" 'other model'
+wait_for 40 'other to be refused' says "$dir/other.err" 'other model'
 leave other
 leave one
 leave two
@@ -74,9 +74,9 @@ expect 1 '^FAIL  data: data.text: the test has 7 tokens' "${doctor[@]}" --set "d
 
 tell 'hearsay generate continues a text'
 writes=("$hearsay" generate --state "$dir/two" --prompt 'gossip' --tokens 40)
-"${writes[@]}" >"$dir/first" || fail 'nothing is written'
-(($(wc -c <"$dir/first") == 47)) || fail 'not 6 and 40 letters, and a new line'
-[[ $(<"$dir/first") == gossip* ]] || fail 'it does not go on with the prompt'
+"${writes[@]}" >"$dir/first" || fail 'generate failed'
+(($(wc -c <"$dir/first") == 47)) || fail 'the output is not 6 and 40 letters and a line break'
+[[ $(<"$dir/first") == gossip* ]] || fail 'the text does not begin with the prompt'
 "${writes[@]}" | cmp - "$dir/first" || fail 'the same seed gives another text'
 ! "${writes[@]}" --seed 2 | cmp -s - "$dir/first" || fail 'another seed gives the same text'
 expect 0 '^gossip' "${writes[@]}" --temperature 0 --top-k 5
@@ -88,7 +88,7 @@ tell 'the model is exported for transformers and imported again'
 expect 0 'config.json are written' "$hearsay" export --state "$dir/two" "$dir/gpt2"
 says "$dir/gpt2/config.json" '"n_embd": 16' || fail 'config.json does not say how wide it is'
 "$hearsay" generate --state "$dir/gpt2" --prompt 'gossip' --tokens 40 | cmp - "$dir/first" ||
-    fail 'another text'
+    fail 'the imported model generates another text'
 expect 0 '^embed 256 16 ' "$hearsay" model "$dir/gpt2"
 loss=$("${eval[@]}" --text "$dir/text.txt" | grep ^loss)
 exported=("$hearsay" eval --state "$dir/gpt2" --text "$dir/text.txt" --set data.context=16)
@@ -102,7 +102,7 @@ expect 2 'name one file or folder to write' "$hearsay" export --state "$dir/two"
 tell 'another swarm starts from the export, whose config.json names the layers'
 start again --set model.layers= --set "model.start=$dir/gpt2" --set node.swarm=again --set train.enabled=no
 digest=$("${exported[@]}" | grep ^digest)
-wait_for 20 'it to start' notes again '"note":"started".*logits tied; start '
+wait_for 20 'the node to start' notes again '"note":"started".*logits tied; start '
 leave again
 expect 0 "^$digest\$" "$hearsay" eval --state "$dir/again" --text "$dir/text.txt"
 sed -i 's/gelu_new/relu/' "$dir/gpt2/config.json"
@@ -119,7 +119,7 @@ swarm=("$hearsay" swarm --nodes 2 --set data.context=16 --set exchange.bytes_per
     --layers 'embed 256 16, position 16, residual(norm, attention 2), norm, logits tied')
 expect 0 'the target of 5 bits/byte is met' "${swarm[@]}" --set "data.text=$dir/text.txt" \
     --target 5
-says "$dir/said.out" '^All nodes hold the same model, bit for bit' || fail 'not one model'
+says "$dir/said.out" '^All nodes hold the same model, bit for bit' || fail 'the nodes end with different models'
 says "$dir/said.out" '^It writes:' || fail 'no text at the end'
 expect 1 'an embed reads tokens, and the data are images' "${swarm[@]}" --data generated
 expect 2 'write bits per byte, from 0 to 8' "${swarm[@]}" --set "data.text=$dir/text.txt" --target 9

@@ -95,11 +95,11 @@ tell 'one node is upgraded during training and continues from its checkpoint'
 leave old-too
 mv "$dir/old-too.log" "$dir/old-too.log.before"
 start_release "$newer" old-too 3 --set "node.peers=$new"
-wait_for 40 'it to go on' notes old-too '"note":"resumed"'
-wait_for 40 'it to be back' shows old-too '"neighbours":3,'
-wait_for 40 'it to learn' shows old-too '"rumors_published":[1-9]'
-wait_for 20 'it to speak the newer version' speaks_with old-too $((speaks + 1)) 2
-wait_for 20 'it to speak the older version' speaks_with old-too "$speaks" 1
+wait_for 40 'the upgraded node to continue' notes old-too '"note":"resumed"'
+wait_for 40 'the upgraded node to be back' shows old-too '"neighbours":3,'
+wait_for 40 'the upgraded node to learn' shows old-too '"rumors_published":[1-9]'
+wait_for 20 'the upgraded node to use the newer version' speaks_with old-too $((speaks + 1)) 2
+wait_for 20 'the upgraded node to use the older version' speaks_with old-too "$speaks" 1
 
 tell 'the four nodes end with one model and without a complaint'
 leave_together old new old-too new-too

@@ -65,22 +65,22 @@ layers = dense 16, relu, dense 10
 CONF
 systemctl --user daemon-reload
 systemctl --user start hearsay # returns when the node is ready
-is hearsay ActiveState active || fail 'not active'
-"$hearsay" status | grep -q 'running' || fail 'it does not answer'
+is hearsay ActiveState active || fail 'the unit is not active'
+"$hearsay" status | grep -q 'running' || fail 'the node does not answer'
 first=$(main_pid hearsay)
 kill -KILL "$first"
 is_another() { is hearsay ActiveState active && [[ $(main_pid hearsay) != "$first" ]]; }
 wait_for 20 'the node to come again' is_another
 systemctl --user stop hearsay
 is hearsay Result success || fail "stopped with $(systemctl --user show -p Result hearsay)"
-[[ -s state/base.safetensors ]] || fail 'it did not save its base'
+[[ -s state/base.safetensors ]] || fail 'the node did not save its base'
 
 tell 'a mistake in the configuration causes no restart'
 echo 'no_such_key = 1' >>node.conf
 systemctl --user reset-failed hearsay 2>/dev/null || true
-! systemctl --user start hearsay 2>/dev/null || fail 'it started'
+! systemctl --user start hearsay 2>/dev/null || fail 'the node started with an invalid configuration'
 if ! is hearsay ActiveState failed || ! is hearsay NRestarts 0; then
-    fail 'it is tried again'
+    fail 'systemd restarts the unit'
 fi
 sed -i '$d' node.conf
 
@@ -90,11 +90,11 @@ rm -r state
 sed -n '/^systemd-run --user/,/[^\\]$/p' "$deploy/README.md" |
     sed '$s/node .*/node --config node.conf/' >"$dir/line"
 [[ -s $dir/line ]] || fail 'there is no such line'
-PATH=$dir/bin:$PATH "$BASH" -e "$dir/line" 2>/dev/null || fail 'it does not start'
-is hearsay-once ActiveState active || fail 'not active'
-is hearsay-once RestartPreventExitStatus '2 4 6' || fail 'what is not tried again'
+PATH=$dir/bin:$PATH "$BASH" -e "$dir/line" 2>/dev/null || fail 'the command of the page does not start'
+is hearsay-once ActiveState active || fail 'the unit is not active'
+is hearsay-once RestartPreventExitStatus '2 4 6' || fail 'RestartPreventExitStatus differs'
 systemctl --user stop hearsay-once
-[[ -s state/base.safetensors ]] || fail 'it did not save its base'
+[[ -s state/base.safetensors ]] || fail 'the node did not save its base'
 
 tell 'done'
 kill -TERM "${pid[manager]}"

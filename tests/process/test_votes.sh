@@ -57,13 +57,13 @@ cp "$dir/three/votes" "$dir/votes.good"
 printf 'x' >>"$dir/three/votes"
 start three "${nodes[@]}" --set "node.peers=$one"
 reap three 1
-says "$dir/three.err" 'votes: they have an invalid size' || fail 'it does not say what is wrong'
+says "$dir/three.err" 'votes: they have an invalid size' || fail 'the message lacks the reason'
 cp "$dir/votes.good" "$dir/three/votes"
 start three "${nodes[@]}" --set "node.peers=$one"
 wait_for 40 'three to be back' shows three '"members_live":3,'
 
 tell 'all nodes end with one model'
 leave_together one two three
-! grep -h '"kind":"digest"' "$dir"/*.log || fail 'a node is blamed'
+! grep -h '"kind":"digest"' "$dir"/*.log || fail 'a log blames an honest node'
 
 printf '%3d s  done\n' "$SECONDS"

@@ -189,7 +189,7 @@ all_run() {
 settle() {
     local until=$((SECONDS + 120))
     until all_run; do
-        ((SECONDS < until)) || fail "not all run again: $(head -n 1 "$dir/status")"
+        ((SECONDS < until)) || fail "not all nodes run again: $(head -n 1 "$dir/status")"
         live_on 1000 calm
     done
 }
@@ -238,7 +238,7 @@ agree() {
 
 no_defect() {
     local bad='a defect|Sanitizer|runtime error|not the sum of its rumors|is damaged|cannot be read'
-    ! grep -sE -- "$bad" "$dir/$1"?.said "$dir/$1"?.err >&2 || fail 'a daemon has said this'
+    ! grep -sE -- "$bad" "$dir/$1"?.said "$dir/$1"?.err >&2 || fail 'a daemon reported a defect'
 }
 
 # Prints the milliseconds until a process with this log had received warm_bytes, or nothing.
@@ -375,6 +375,6 @@ memory_is_flat && flat=yes || flat=no
 memory_table
 [[ $flat == yes ]] || fail "the memory of a daemon is not flat within $flat_percent %"
 awk -v a="$mine" -v b="$theirs" -v p=$points 'BEGIN { exit !(a >= b - p / 100) }' ||
-    fail "it is worse than undisturbed by more than $points points"
+    fail "the base is worse than without faults by more than $points points"
 printf '%d faults, no crash, one model, memory flat, as good as undisturbed.\n' "$faults"
 tell 'done'
