@@ -13,7 +13,7 @@
 
 #define TAKEN 500
 
-/* Allocates pieces of many sizes, fills each, and checks all of them at the end. */
+/* Allocates pieces of many sizes, fills each one, and checks all of them at the end. */
 static void take_and_look(struct arena *arena, uint32_t bytes_max)
 {
     static unsigned char *taken[TAKEN];
@@ -42,7 +42,7 @@ static void allocations_are_zeroed_aligned_and_disjoint(void **state)
     assert_null(arena.start);
 }
 
-/* Returns the size of this process's address space. */
+/* Returns the bytes of this process's address space. */
 static size_t reserved_bytes(void)
 {
     size_t pages = 0;

@@ -1,4 +1,4 @@
-/* Inside the library numbers have decimal points; the host's thread keeps its own locale. */
+/* Inside the library, numbers have decimal points. The host's thread keeps its own locale. */
 #include <locale.h>
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* The digest of an update equals the sum of the digests of its entries. */
+/* An update's digest equals the sum of its entries' digests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static uint64_t entry_by_entry(const struct update *update)
     return digest;
 }
 
-/* Draws an update with indexes and levels from their whole ranges. */
+/* Draws an update whose indexes and levels may be any value of their ranges. */
 static struct update draw(struct rng *rng, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {

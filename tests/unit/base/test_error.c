@@ -20,7 +20,7 @@
 
 static char said[8192]; /* standard error of the last child process */
 
-/* Runs a function in a child process, which must abort. */
+/* Runs a function in a child process. Checks that it aborts. */
 static void abort_in_child(void (*act)(void))
 {
     const int status = child_run(act, said, sizeof said);

@@ -1,4 +1,4 @@
-/* A forked child has none of the registered files open, and all other files. */
+/* In a forked child, all registered files are closed and all other files are open. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -29,7 +29,6 @@ static bool is_open(int file)
     return fcntl(file, F_GETFD) >= 0;
 }
 
-/* Returns the child's exit code. */
 static int wait_for(pid_t child)
 {
     int status;
@@ -77,7 +76,7 @@ static void a_child_keeps_all_other_files(void **state)
     assert_int_equal(close(removed), 0);
 }
 
-/* The child's own file gets a number that its parent had registered. */
+/* The child opens a file, which gets a number that its parent has registered. */
 static void a_grandchild_keeps_its_parents_files(void **state)
 {
     (void)state;

@@ -1,6 +1,4 @@
-/* Allocations that must succeed: memory is zeroed, and without memory the program ends with a
- * message.
- */
+/* Allocations that must succeed: memory is zeroed, or the program ends with a message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +18,7 @@
 #define TOO_MUCH ((size_t)1 << 60)
 
 /* AddressSanitizer calls this at its start. A too large allocation must return NULL instead of
- * being an error. */
+ * ending the program. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -29,7 +27,7 @@ const char *__asan_default_options(void)
 
 static char said[4096]; /* standard error of the last child process */
 
-/* Runs a function in a child process, which must exit with code 1 and print `what`. */
+/* Runs a function in a child process. Checks that it exits with code 1 and prints `what`. */
 static void end_in_child(void (*act)(void), const char *what)
 {
     const int status = child_run(act, said, sizeof said);

@@ -19,7 +19,7 @@
 
 static struct arena arena;
 static struct ring ring;
-static uint8_t *behind; /* [RING_BYTES] memory after the ring, which must stay unchanged */
+static uint8_t *behind; /* [RING_BYTES] memory behind the ring, which must stay unchanged */
 
 static int ring_start(void **state)
 {
@@ -44,7 +44,7 @@ static int ring_stop(void **state)
     return arena_stop(state);
 }
 
-/* Returns the size of record `number`, which also determines its content. */
+/* Returns the size of record `number`. The number also determines the record's content. */
 static uint32_t record_bytes(uint32_t number)
 {
     struct rng rng = rng_new(number, 1);
@@ -112,7 +112,7 @@ static void room_is_aligned_and_asking_twice_changes_nothing(void **state)
     }
 }
 
-/* When the ring is empty, half of it is available, wherever its head is. */
+/* If the ring is empty, half of it is available, wherever its head is. */
 static void the_largest_record_fits_at_every_place(void **state)
 {
     (void)state;
@@ -124,7 +124,7 @@ static void the_largest_record_fits_at_every_place(void **state)
         ring_put(&ring, largest);
         assert_non_null(ring_peek(&ring));
         ring_done(&ring);
-        assert_non_null(ring_room(&ring, 1)); /* moves the head on by the smallest step */
+        assert_non_null(ring_room(&ring, 1)); /* moves the head by the smallest step */
         ring_put(&ring, 1);
         ring_done(&ring);
     }

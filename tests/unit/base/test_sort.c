@@ -1,4 +1,4 @@
-/* Sorting numbers, and their medians. */
+/* Sorting numbers and computing their medians. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
