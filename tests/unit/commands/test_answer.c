@@ -1,6 +1,5 @@
 /* Local requests for the status page: the socket in a state folder, the transport behind it, and
- * the client.
- */
+ * the client. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -114,7 +113,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* A request from a thread of its own, as from another process. Afterwards the thread wakes the
+/* A request from a separate thread, as from another process. At its end the thread wakes the
  * transport. */
 struct question {
     pthread_t thread;
@@ -273,7 +272,7 @@ static void no_answer_is_explained(void **state)
     assert_int_equal(status_endpoint_socket(&endpoint, &made, &problem), OK);
     assert_no_answer(FAILED, "it is starting or ending");
     transport_serve_local(transport, made);
-    /* The transport does not run, so no answer comes. */
+    /* the transport does not run, so no answer comes */
     assert_no_answer(FAILED, "has not answered within 0.05 s");
     status_endpoint_shut(&endpoint);
     assert_no_answer(FAILED, "it is starting or ending");
@@ -286,7 +285,7 @@ static void rejects_an_answer_that_is_no_page(void **state)
     (void)state;
     open_here();
     answer_here();
-    for (size_t bytes = 0; bytes < 2; bytes++) { /* an answer that is empty, and one that is "x" */
+    for (size_t bytes = 0; bytes < 2; bytes++) { /* an empty answer, and the answer "x" */
         struct question question = {0};
         answer_bytes = bytes;
         ask_once(&question);

@@ -1,4 +1,4 @@
-/* Differences between two status snapshots, and their display. */
+/* Differences between two status snapshots, and how they are shown. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -32,7 +32,8 @@ static const struct command say = {
 static const struct command *const commands[] = {&draw, &say};
 static const struct command_table table = {commands, 2};
 
-/* Returns the words offered after these, which end with NULL. A blank follows each word. */
+/* Returns the words that are offered after `words`, which ends with NULL. A blank follows each
+ * word. */
 static const char *offered(const char *const *words)
 {
     static char lines[65536], all[8192];

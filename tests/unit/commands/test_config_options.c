@@ -21,7 +21,7 @@ static struct problem problem;
 static bool is_help;
 
 /* Parses the options a, b and c of hearsay status. The words are static, because `options` points
- * into them. */
+ * to them. */
 static enum error parse(const char *a, const char *b, const char *c)
 {
     static char words[ARGUMENTS_MAX][256];
@@ -38,7 +38,6 @@ static enum error parse(const char *a, const char *b, const char *c)
     return command_parse(&status_command, &options, argc, argv, &is_help, &problem);
 }
 
-/* Returns the state folder that these options name. */
 static const char *folder(const char *a, const char *b, const char *c)
 {
     static struct config config;

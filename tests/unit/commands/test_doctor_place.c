@@ -121,7 +121,7 @@ static void only_our_own_addresses_are_here(void **state)
 {
     (void)state;
     const struct address ours = {.host = "127.0.0.1", .port = 1};
-    /* Address reserved for documentation (RFC 5737). */
+    /* an address reserved for documentation (RFC 5737) */
     const struct address theirs = {.host = "203.0.113.77", .port = 1};
     const struct address name = {.host = "localhost", .port = 1};
     assert_true(place_is_here(&ours));

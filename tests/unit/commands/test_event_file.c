@@ -11,7 +11,6 @@
 
 static uint8_t bytes[512];
 
-/* Returns the number of bytes that `write` has written. */
 static size_t written(void (*write)(FILE *out))
 {
     memset(bytes, 0, sizeof bytes);

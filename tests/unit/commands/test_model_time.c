@@ -1,4 +1,4 @@
-/* Mean, deviation and median of times; and the times of a model's layers add up to its own. */
+/* Mean, deviation and median of times. The times of a model's layers add up to the model's time. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* The time that --since names, and how many rumors had arrived by then. */
+/* The time that --since means, and how many rumors had arrived by then. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void a_moment_is_named_by_its_age_or_its_time(void **state)
         {"14:30:05", NOW_MS - 250},
         {"14:30:05.2Z", NOW_MS - 250},
         {"04:30 UTC", NOW_MS - 5250 - 10 * HOUR_MS},
-        {"14:31", NOW_MS - 5250 + 60000 - 24 * HOUR_MS}, /* the time 14:31 of yesterday */
+        {"14:31", NOW_MS - 5250 + 60000 - 24 * HOUR_MS}, /* 14:31 of the previous day */
         {"2026-11-25 14:30", NOW_MS - 5250},
         {"2026-11-24 14:30 UTC", NOW_MS - 5250 - 24 * HOUR_MS},
         {"2026-11-25T14:30:05Z", NOW_MS - 250},
@@ -88,8 +88,8 @@ static void rejects_an_invalid_time_with_a_sentence(void **state)
     assert_non_null(strstr(problem.text, "in the future"));
 }
 
-/* Returns how many rumors of an origin with these arrivals stay at this age; -1 = its arrivals do
- * not reach back so far. */
+/* Returns how many of an origin's rumors are at least age_s old; -1 = its arrivals do not reach
+ * back that far. */
 static int kept(const char *row, double horizon_s, double age_s)
 {
     json_t *origin = json_loads(row, 0, NULL);
@@ -122,7 +122,7 @@ static void the_log_may_not_reach_back(void **state)
         "{\"rumors\":10,\"log_first\":6,\"arrivals\":[[9,1.5],[7,3],[5,4]]}";
     static const char *const SILENT = "{\"rumors\":10,\"log_first\":10,\"arrivals\":[]}";
     assert_int_equal(kept(LONG_AGO, 60, 4), 6);
-    /* Even if the log reaches further back for other origins. */
+    /* holds even if the log reaches further back for other origins */
     assert_int_equal(kept(LONG_AGO, 60, 4.1), -1);
     assert_int_equal(kept(SILENT, 60, 60), 10);
     assert_int_equal(kept(SILENT, 60, 60.1), -1);

@@ -11,7 +11,7 @@
 
 static char shown[512];
 
-/* Returns the output at now_s seconds after the start, when `part` is done. */
+/* Returns the output at now_s seconds after the start, when `part` of the work is done. */
 static const char *at(struct progress *progress, double now_s, double part)
 {
     memset(shown, 0, sizeof shown);

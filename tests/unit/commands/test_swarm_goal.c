@@ -1,4 +1,4 @@
-/* When a swarm on this machine ends: by what it has learned, whatever the clock says. */
+/* When a swarm on this machine ends: by its progress, not by the clock. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static struct swarm_goal goal_of(double target, double seconds, uint64_t samples
     return (struct swarm_goal){.target = target, .seconds = seconds, .samples = samples};
 }
 
-/* Sets the samples that both nodes together have learned, and evaluates both again. */
+/* Sets the samples that both nodes together have trained on, and gives each a new evaluation. */
 static void evaluate(uint64_t samples, uint64_t correct)
 {
     for (int i = 0; i < 2; i++) {
@@ -41,12 +41,12 @@ static void the_target_is_held_for_three_rounds(void **state)
     struct swarm_goal goal = goal_of(0.8, 0, 0);
     evaluate(10000, 90);
     assert_int_equal(judge(&goal, 4), SWARM_GOES_ON);
-    /* No new evaluation, so this is the same round. */
+    /* without a new evaluation, this is the same round */
     assert_int_equal(judge(&goal, 5), SWARM_GOES_ON);
     evaluate(20000, 90);
     assert_int_equal(judge(&goal, 8), SWARM_GOES_ON);
     evaluate(30000, 79);
-    /* Three rounds in a row are counted from here. */
+    /* three rounds in a row are counted from here */
     assert_int_equal(judge(&goal, 12), SWARM_GOES_ON);
     for (uint64_t round = 4; round < 6; round++) {
         evaluate(10000 * round, 90);
@@ -83,7 +83,7 @@ static void rounds_lie_samples_apart(void **state)
     assert_int_equal(goal.rounds_above, 1);
 }
 
-/* train.samples_max ends learning. Then the model cannot change, so all rounds count. */
+/* At train.samples_max training ends. The model cannot change afterwards, so all rounds count. */
 static void a_swarm_that_has_learned_all_is_judged_as_it_is(void **state)
 {
     (void)state;
@@ -177,8 +177,7 @@ static void stops_waiting_for_nodes_that_learn_nothing(void **state)
     assert_int_equal(judge(&goal, 50 + GOAL_IDLE_S), SWARM_IDLE);
 }
 
-/* The score of a text is the predicted part of its eight bits per byte: 2 bits per byte are 0.75.
- */
+/* A text's score is the predicted part of its eight bits per byte: 0.75 for 2 bits per byte. */
 static void a_text_is_judged_by_its_bits_per_byte(void **state)
 {
     (void)state;

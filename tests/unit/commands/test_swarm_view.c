@@ -45,7 +45,7 @@ static void evaluate(int count, uint64_t correct)
     }
 }
 
-/* Returns the output, which the caller frees. */
+/* Returns the displayed text. The caller frees it. */
 static char *shown(struct terminal screen, int count, double seconds)
 {
     char *text = NULL;
@@ -71,8 +71,7 @@ static int count_of(const char *text, const char *part)
     return count;
 }
 
-/* Returns the columns of the widest line, without escape sequences; each character has one column.
- */
+/* Returns the columns of the widest line, without escape sequences. */
 static int widest(const char *text)
 {
     int most = 0, columns = 0;
@@ -154,7 +153,7 @@ static void it_is_drawn_over_itself(void **state)
     const struct terminal screen = {.rows = 24, .columns = 80};
     char *text = shown(screen, NODES, 1);
     const int lines = count_of(text, "\n");
-    /* Each line clears the remainder of the old one. */
+    /* each line clears the remainder of the old one */
     assert_int_equal(count_of(text, "\033[K\n"), lines);
     assert_null(strstr(text, "\033[2J"));
     free(text);

@@ -1,4 +1,4 @@
-/* Capabilities of a terminal. */
+/* Detection of a terminal's capabilities. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #include "commands/terminal.h"
 
-static int ours = -1, theirs = -1; /* both ends of a pseudoterminal */
+static int ours = -1, theirs = -1; /* the two ends of a pseudoterminal */
 
 static int begin(void **state)
 {
