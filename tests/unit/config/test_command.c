@@ -20,7 +20,7 @@ struct options {
     uint32_t few;
     uint64_t many;
     double real;
-    const char *key; /* key of the last --size, and its word */
+    const char *key; /* key and word of the last --size */
     const char *size;
     int operands;
 };
@@ -74,7 +74,8 @@ static const struct command configured = {
     .options = (const struct command_option[]){
         {"--config", "FILE", "", .member = offsetof(struct options, file)}, {0}}};
 
-/* Parses the arguments, which end with NULL. The words are static: `options` points into them. */
+/* Parses the arguments, which end with NULL. The words are static, because `options` points to
+ * them. */
 static enum error parse(const struct command *command, const char *const *given)
 {
     static char words[ARGUMENTS_MAX][256];

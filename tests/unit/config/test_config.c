@@ -1,4 +1,4 @@
-/* Configuration keys and values: which are accepted, which are refused, and with which messages. */
+/* Configuration keys and values: which ones are accepted or rejected, and with which messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -254,7 +254,7 @@ static void a_misspelt_name_is_answered_with_the_nearest(void **state)
     assert_set_refused(".=", "unknown section []");
 }
 
-/* The message lists every key of the longest section, the most similar first. */
+/* The message lists every key of the longest section, the most similar key first. */
 static void the_known_keys_are_complete_and_the_nearest_come_first(void **state)
 {
     struct config config;
@@ -362,7 +362,7 @@ static void a_number_may_be_left_to_the_node_where_its_key_says_so(void **state)
     assert_set_refused("train.momentum=auto", "not a number");
 }
 
-/* Returns the training settings in which `auto` is resolved, with this assignment. */
+/* Returns the training settings after this assignment, with every `auto` resolved. */
 static struct config_train resolved(const char *assignment)
 {
     struct config config;
@@ -372,7 +372,7 @@ static struct config_train resolved(const char *assignment)
     return config.train;
 }
 
-/* A rate that somebody chose stays as it is unless they also chose a schedule. */
+/* A chosen rate stays constant unless a schedule is also chosen. */
 static void a_chosen_rate_does_not_fall_by_itself(void **state)
 {
     (void)state;

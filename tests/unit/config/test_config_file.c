@@ -1,4 +1,4 @@
-/* Configuration files: reading, refusing, and printing one that reads back unchanged. */
+/* Configuration files: reading, rejecting, and printing a file that loads unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "config/config_resolve.h"
 #include "support/config/config_story.h"
 
-/* Loads a file over *config, which is unchanged on an error. */
+/* Loads a file over *config. Leaves *config unchanged on an error. */
 static enum error load_file(struct config *config, const char *path, struct problem *problem)
 {
     struct config_load load = {.config = *config};
@@ -26,7 +26,7 @@ static enum error load_file(struct config *config, const char *path, struct prob
     return error;
 }
 
-/* A value other than the default for every key. */
+/* Assignments of a value other than the default to every key. */
 static const char *const others[] = {
     "node.listen=[::1]:0",
     "node.advertise=node1.example.org:9000",
@@ -134,7 +134,7 @@ static void set_others(struct config *config)
         must_set(config, others[i]);
 }
 
-/* Returns the output of config_print; the caller frees it. */
+/* Returns the output of config_print. The caller frees it. */
 static char *printed(const struct config *config)
 {
     char *text = NULL;
@@ -146,7 +146,6 @@ static char *printed(const struct config *config)
     return text;
 }
 
-/* Writes bytes to a new file, loads it over *config, and removes it. */
 static enum error load_bytes(struct config *config, const void *bytes, size_t count,
                              struct problem *problem)
 {
@@ -165,7 +164,7 @@ static enum error load_text(struct config *config, const char *text, struct prob
     return load_bytes(config, text, strlen(text), problem);
 }
 
-/* Checks that a file is refused with these words and changes nothing. */
+/* Checks that a file is rejected with these words and changes nothing. */
 static void assert_refused_bytes(const void *bytes, size_t count, const char *words)
 {
     struct config config;
@@ -313,8 +312,8 @@ static void a_key_may_be_set_once_in_a_file(void **state)
     assert_int_equal(config.model.seed, 3);
 }
 
-/* Checks that a file, called FILE in messages, and an assignment are refused together with these
- * words. NULL: they must be accepted. */
+/* Checks that a file and an assignment are rejected together with `words`; NULL = accepted.
+ * Messages call the file FILE. */
 static void assert_check(const char *text, const char *assignment, const char *words)
 {
     static struct config_load load;
@@ -407,7 +406,6 @@ static void reports_a_file_that_cannot_be_opened_or_read(void **state)
     must_say(&problem, "/: cannot be read: Is a directory; name a file that you may read");
 }
 
-/* Writes the path of <project>/configs/node.conf, relative to this source file. */
 static void find_example(char *path, size_t room)
 {
     const char *here = strrchr(__FILE__, '/');

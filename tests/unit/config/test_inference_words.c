@@ -1,5 +1,5 @@
-/* Inference requests to a learner: the description survives the round trip, predictions equal the
- * model's output, and impossible requests are refused with a message. */
+/* Inference requests to a learner. The description survives the round trip, predictions equal the
+ * model's output, and impossible requests are rejected with a message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "config/inference_words.h"
 
-#define COUNT 7 /* samples requested, more than the model computes at once */
+#define COUNT 7 /* requested samples, more than the model computes at once */
 #define BATCH 3
 
 static struct arena arena;
@@ -45,7 +45,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Makes a learner for samples like the one of this test set. */
+/* Makes a learner for samples like that of the test set. */
 static void make(const char *line, struct shape shape, int classes, bool is_floats, bool has_labels)
 {
     const size_t numbers = shape_size(shape);
@@ -79,7 +79,7 @@ static struct inference_shape read_back(void)
     return shape;
 }
 
-/* Checks the predictions for x[COUNT] against the base, one sample at a time. */
+/* Compares the predictions for x[COUNT] with the base's output, one sample at a time. */
 static void assert_computed(const float *x, const float *numbers)
 {
     const size_t in = shape_size(model_input(model)), out = (size_t)model_outputs(model);

@@ -1,4 +1,4 @@
-/* First weights from a file, whatever it contains. */
+/* First weights from a file, with valid and invalid contents. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,7 +105,7 @@ static void a_learner_begins_with_what_was_saved(void **state)
     learner_free(drawn);
 }
 
-/* Checks that the file is refused with these words, and that no weight is written. */
+/* Checks that the file is rejected with these words, and that no weight is written. */
 static void must_refuse(const struct world *world, enum error want, const char *words)
 {
     struct problem problem = {""};
@@ -139,7 +139,7 @@ static void weights_that_no_base_can_hold_are_refused(void **state)
     assert_true(read[model_parameters(world->model) - 1] == -1e18f);
 }
 
-/* A float32 has 24 bits, so it cannot represent all bits of a base entry above 1. */
+/* A float32 has a mantissa of 24 bits, so it cannot represent all bits of a base entry above 1. */
 static void a_base_beyond_one_is_started_from_as_near_as_a_float_is(void **state)
 {
     struct world *world = *state;

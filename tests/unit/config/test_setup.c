@@ -15,7 +15,7 @@
 #include "config/setup.h"
 #include "support/config/config_story.h"
 
-/* A key with a value other than the default, and the one field that it sets. */
+/* A key with a value other than the default, and the only field that it sets. */
 struct way {
     const char *set;
     size_t at;
@@ -196,7 +196,8 @@ static void training_settings_reach_the_learner(void **state)
     if (setup_model(&plain, 4096, &train, &arena, backend, &made, &problem) != OK)
         fail_msg("%s", problem.text);
 
-    assert_null(made.start); /* tests/process/test_from_model.sh tests models with a start */
+    /* tests/process/test_from_model.sh tests models with first weights from a file */
+    assert_null(made.start);
     set(&plain, NULL);
     const struct learner_options before = setup_learner_options(&plain, &made, 0, 700);
     for (size_t i = 0; i < COUNT(to_learner); i++) {
@@ -214,15 +215,16 @@ static void training_settings_reach_the_learner(void **state)
     dataset_free(&test);
 }
 
-/* Sequences: the configured files are loaded, and the settings that others must share follow from
+/* Sequences: the configured files are loaded. Settings that other nodes must share follow from
  * them. */
 
 struct text_file {
     char path[64];
-    char setting[96]; /* assignment of the key that names the file */
+    char setting[96]; /* assignment that names the file */
 };
 
-/* Writes bytes that are 0 and `odd` in turn; as tokens they are 256 * odd. */
+/* Writes `count` bytes that alternate between 0 and `odd`. As tokens of two bytes they are 256 *
+ * odd. */
 static struct text_file text_of(size_t count, char odd, const char *key)
 {
     struct text_file text = {.path = "/tmp/hearsay-setup-XXXXXX"};
@@ -261,7 +263,8 @@ static void sequences_are_loaded_as_is_said(void **state)
             fail_msg("%s", problem.text);
         assert_int_equal(train.count, 1000 / train.token_bytes / 20 - 1);
         assert_int_equal(test.count, (402 / test.token_bytes - 1) / 20);
-        assert_int_equal(train.classes, i ? 513 : 256); /* classes of training and test together */
+        /* classes of training and test data together */
+        assert_int_equal(train.classes, i ? 513 : 256);
         arena_init(&arena, 64u << 20);
         if (setup_model(&config, 8, &train, &arena, backend, &made, &problem) != OK)
             fail_msg("%s", problem.text);
@@ -277,7 +280,7 @@ static void sequences_are_loaded_as_is_said(void **state)
     }
 }
 
-/* A hundred long sequences of wide layers would take gigabytes. */
+/* A hundred long sequences of wide layers would take gigabytes of memory. */
 static void fewer_sequences_than_images_are_evaluated_at_once(void **state)
 {
     (void)state;
@@ -289,7 +292,7 @@ static void fewer_sequences_than_images_are_evaluated_at_once(void **state)
     assert_true(some > 10 && some < 100);
 }
 
-/* A model of long sequences may only fit with one sample. An automatic batch would not fit. */
+/* A model of long sequences may fit only with one sample. An automatic batch would not fit. */
 static void a_batch_that_was_named_stays_however_small(void **state)
 {
     (void)state;
@@ -344,7 +347,7 @@ static void a_cpu_multiplies_in_float32(void **state)
 {
     (void)state;
     assert_precision("9", "train.device=cpu", PRECISION_FP32);
-    /* A node that only relays uses no GPU by default. */
+    /* a node that only relays uses no GPU by default */
     assert_precision("9", "train.enabled=no", PRECISION_FP32);
     assert_precision("9", "train.device=cuda:99", PRECISION_FP32);
     assert_precision("9", "train.precision=tf32", PRECISION_TF32);
@@ -352,7 +355,7 @@ static void a_cpu_multiplies_in_float32(void **state)
         assert_precision("9", "data.source=text", PRECISION_FP32);
 }
 
-/* The stand-in for CUDA takes its compute capability from the environment. */
+/* The stand-in for CUDA reads its compute capability from the environment. */
 static void a_gpu_multiplies_as_fast_as_it_can_and_the_layers_gain(void **state)
 {
     (void)state;
@@ -368,11 +371,11 @@ static void a_gpu_multiplies_as_fast_as_it_can_and_the_layers_gain(void **state)
     assert_precision("9", "model.name=none", PRECISION_TF32);
     assert_precision("9", "train.device=cuda:0", PRECISION_TF32);
     assert_precision("7", "model.layers=dense 4096, relu, dense 10", PRECISION_FP32);
-    /* Opening the device will refuse it. */
+    /* opening the device will reject this precision */
     assert_precision("7", "train.precision=bf16", PRECISION_BF16);
 }
 
-/* A sample of GPT-2 has 1,024 tokens. */
+/* GPT-2's samples have 1,024 tokens. */
 static void the_automatic_batch_follows_the_free_memory_of_a_gpu(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* One task for all sites: all have the classes and normalisation of the whole swarm, whatever their
- * own files contain. */
+/* All sites of a swarm have one task: its classes and its normalisation, whatever their own files
+ * contain. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static void a_preset_has_as_many_outputs_as_the_data_need(void **state)
     assert_ends(layers_for("model.name=resnet20", 100, false), ", dense 100");
 }
 
-/* The labels of this site lack the highest class. Its model must still be that of the others. */
+/* This site's labels lack the highest class. Its model must still equal that of other sites. */
 static void a_preset_keeps_its_ten_outputs_where_labels_are_fewer(void **state)
 {
     (void)state;
@@ -127,8 +127,8 @@ static void bytes_are_normalised_as_the_swarm_says(void **state)
     dataset_free(&test);
 }
 
-/* Sites have different images, so they would derive different normalisations. Neighbours compare
- * the configured ones. */
+/* Sites have different images, so derived normalisations would differ. Neighbours compare the
+ * configured ones. */
 static void neighbours_compare_how_bytes_are_normalised(void **state)
 {
     char text[SETTINGS_MAX + 1];

@@ -57,7 +57,6 @@ static void a_relay_shares_no_training_settings(void **state)
                         "exchange.weight_max=none\n");
 }
 
-/* Opens <project>/configs/node.conf, relative to this source file. */
 static FILE *open_example(void)
 {
     char path[CONFIG_PATH_BYTES];
@@ -70,7 +69,7 @@ static FILE *open_example(void)
     return file;
 }
 
-/* In the example a comment is about all keys up to the next comment. */
+/* In the example, a comment describes all keys up to the next comment. */
 static void compares_the_settings_that_the_example_calls_shared(void **state)
 {
     (void)state;
