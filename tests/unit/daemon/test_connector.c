@@ -1,6 +1,5 @@
-/* A dial tries all addresses of a name, alternating between IPv4 and IPv6, and reports which
- * failed. This test plays the lookup. Addresses that do not answer are sockets whose queue is full.
- */
+/* A dial tries all addresses of a name, alternating between IPv4 and IPv6, and reports failures.
+ * The test replaces the lookup. Addresses that do not answer are sockets with a full queue. */
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -21,7 +20,7 @@
 #include "socket/connector.h"
 
 #define ADDRESSES_MAX 20
-#define LONG_MS       600000 /* milliseconds, longer than any test */
+#define LONG_MS       600000 /* longer than any test */
 
 static const struct connector_times PATIENT = {LONG_MS, LONG_MS, LONG_MS};
 static const struct connector_times STAGGERED = {LONG_MS, LONG_MS, 1};
@@ -30,7 +29,7 @@ static const struct connector_times STAGGERED = {LONG_MS, LONG_MS, 1};
 static struct {
     const char *host[ADDRESSES_MAX];
     int count;
-    bool hangs;   /* lookups hang until they are released */
+    bool hangs;   /* lookups hang until the test releases them */
     bool is_held; /* a lookup is hanging now */
     pthread_mutex_t mutex;
     pthread_cond_t moved;
@@ -44,7 +43,7 @@ static uv_loop_t loop;
 static struct {
     int ends;
     bool is_connected;
-    int segment_bytes; /* segment size of the connection from the system */
+    int segment_bytes; /* segment size of the connection, as the system reports it */
     char reached[64], tried[CONNECTOR_WHY_BYTES], why[CONNECTOR_WHY_BYTES];
 } outcome;
 
@@ -123,7 +122,6 @@ static struct sockaddr_in at(const char *host)
     return address;
 }
 
-/* Listens on `host`, at the port that all sockets share. */
 static void listen_at(const char *host, int backlog)
 {
     struct sockaddr_in address = at(host);
@@ -372,7 +370,7 @@ static void a_dial_is_given_up_while_it_connects(void **state)
     must_fail("");
 }
 
-/* Checks the order in which addresses are tried; '4' and '6' are their families. */
+/* Checks the order in which addresses are tried. found and expected: families, as '4' and '6'. */
 static void assert_order(const char *found, const char *expected)
 {
     struct addrinfo list[ADDRESSES_MAX] = {0};

@@ -21,8 +21,8 @@ static struct identity identity;
 static struct node_options options;
 static struct arena arena;
 static struct node *node;
-static uint64_t dialled; /* number of the dialled conversation; 0 = none */
-static bool has_hung_up; /* the node has asked to close it */
+static uint64_t dialled; /* number of the dialled connection; 0 = none */
+static bool has_hung_up; /* the node has requested its end */
 static char said[400];   /* text of the last note */
 
 static void begin(uint64_t dial_ns)
@@ -72,7 +72,7 @@ static void perform(void)
     }
 }
 
-/* Lets time pass in steps, as the node's timers do. */
+/* Lets time pass in steps of 50 ms, as the node's timers do. */
 static void run_until(uint64_t from_ns, uint64_t to_ns)
 {
     for (uint64_t now_ns = from_ns; now_ns <= to_ns; now_ns += 50 * MS_NS) {
@@ -81,7 +81,7 @@ static void run_until(uint64_t from_ns, uint64_t to_ns)
     }
 }
 
-/* Closes the conversation, and checks that the node's note has these words. */
+/* Ends the connection, and checks that the node's note has these words. */
 static void assert_reason(uint64_t now_ns, const char *words)
 {
     assert_true(has_hung_up);

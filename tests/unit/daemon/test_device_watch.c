@@ -1,4 +1,4 @@
-/* The device watch: memory of the GPU, its speed, and steps that do not end. */
+/* The device watch: the GPU's memory, its speed, and steps that do not end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Messages to the operator: that a node is alone, and the notes before a failed CHECK. */
+/* Messages to the operator: a node that is alone, and the notes before a failed CHECK. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,8 +71,7 @@ static void a_closed_log_is_not_shown(void **state)
     assert_null(strstr(said, "the last notes"));
 }
 
-/* Plays seconds 0 to 60 of a node with configured peers, which has a neighbour only in second 30.
- */
+/* Plays seconds 0 to 60 of a node with two peers. It has a neighbour only in second 30. */
 static void talk_once(void)
 {
     struct event_log report = {0};
@@ -97,7 +96,7 @@ static void a_node_that_reaches_nobody_says_so_in_its_line(void **state)
     assert_non_null(
         strstr(said, "   10.000 alone: 2 peers configured, none reached for 10 s "
                      "(192.0.2.7:1 cannot be reached: connection refused (try 1)); 11 steps, "));
-    /* One second after the neighbour was lost. */
+    /* one second after the neighbour was lost */
     assert_non_null(strstr(said, "   30.000 31 steps"));
     assert_non_null(strstr(said, "   40.000 alone: 2 peers configured, none reached for 11 s"));
 }
@@ -110,7 +109,7 @@ static void a_node_without_peers_or_without_a_failed_call_is_not_alone(void **st
     reach_start(&reach, 0, SECOND_NS);
     reach_on_note(&reach, &note);
     assert_false(reach_is_alone(&reach, 100 * SECOND_NS));
-    reach_start(&reach, 1, SECOND_NS); /* its only configured peer is the node itself */
+    reach_start(&reach, 1, SECOND_NS); /* the only configured peer is the node itself */
     assert_false(reach_is_alone(&reach, 100 * SECOND_NS));
     reach_on_note(&reach, &note);
     assert_false(reach_is_alone(&reach, SECOND_NS + REACH_ALONE_NS - 1));
@@ -136,7 +135,7 @@ static void a_peer_of_another_model_shuts_out_who_never_had_a_neighbour(void **s
     reach_on_neighbours(&reach, 2 * SECOND_NS, 1);
     reach_on_note(&reach, &other);
     assert_true(reach_is_alone(&reach, late + SECOND_NS));
-    /* It has had a neighbour, so it trains on. */
+    /* It has had a neighbour, so it continues training. */
     assert_false(reach_is_shut_out(&reach, late + SECOND_NS));
 }
 

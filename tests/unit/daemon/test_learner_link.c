@@ -39,7 +39,7 @@ static int link_stop(void **state)
     return 0;
 }
 
-/* The thread that steps. It ends when it would make a step. */
+/* The thread that steps. It ends before its first step. */
 static struct stepper {
     pthread_barrier_t begins;
     uint64_t requests;

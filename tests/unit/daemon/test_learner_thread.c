@@ -28,14 +28,12 @@ static int arena_stop(void **state)
     return 0;
 }
 
-/* Learner's thread. */
-
 static struct backend *backend;
 static struct model *model;
 static struct learner *learner;
 static struct learner_thread *worker;
 
-/* A bell that the learner's thread rings when there are events. */
+/* A bell that the learner's thread rings for each event. */
 static struct bell {
     pthread_mutex_t mutex;
     pthread_cond_t rung;
@@ -69,7 +67,6 @@ static struct learner_event next_event(void)
     }
 }
 
-/* Checks that an event answers this kind of order. */
 #define assert_answers(event, order) assert_int_equal((event).answer.to, order)
 
 static struct learner_event next_answer(void)
@@ -136,7 +133,7 @@ static void open_thread(bool train, uint64_t samples_max)
         learner_link_order(learner_thread_link(worker), &(struct action){.kind = ACTION_TRAIN});
 }
 
-/* An update with some entries. */
+/* Entries of an update. */
 static const uint32_t indexes[] = {0, 3, 7, 20};
 static const int8_t levels[] = {1, -2, 127, -127};
 
@@ -180,7 +177,7 @@ static void commands_are_answered_in_order(void **state)
     assert_false(learner_link_next(learner_thread_link(worker), &event));
 }
 
-/* The report comes after the answer to the publication that found NaNs, and only once. */
+/* The report follows the answer to the publication that found NaNs, and comes only once. */
 static void a_learner_that_diverged_says_so_once(void **state)
 {
     (void)state;
@@ -242,8 +239,8 @@ static uint64_t digest_of(const struct update *update)
     return digest;
 }
 
-/* Applies far more updates than fit the ring. As promised to the learner's thread, at most a window
- * of them is unanswered. */
+/* Applies far more updates than fit into the ring. At most a window of them is unanswered, as the
+ * learner's thread requires. */
 static void everything_heard_is_applied_once_however_much_it_is(void **state)
 {
     (void)state;
@@ -295,8 +292,7 @@ static void the_learner_learns_on_its_own_thread(void **state)
     assert_true(event.evaluation.loss < 0.1);
 }
 
-/* Reads each published update from the learner's memory while the learner continues.
- */
+/* Reads each published update from the learner's memory while the learner continues. */
 static void publications_equal_the_movement_of_the_base(void **state)
 {
     (void)state;
@@ -369,7 +365,7 @@ static void let_step_end(void)
 
 static const struct action read_all = {.kind = ACTION_READ, .first = 0, .entries = 21};
 
-/* Earlier orders that wait for the end of the step are not in the block and not answered yet. */
+/* Earlier orders that wait for the end of the step are not in the block and have no answer yet. */
 static void the_base_is_read_while_a_step_lasts(void **state)
 {
     (void)state;
@@ -400,7 +396,6 @@ static void the_base_is_read_while_a_step_lasts(void **state)
     backend->optimize = plain;
 }
 
-/* A block that is read at any time contains exactly the updates that were answered before. */
 static void a_read_block_contains_all_updates_answered_before_it(void **state)
 {
     (void)state;
@@ -411,7 +406,7 @@ static void a_read_block_contains_all_updates_answered_before_it(void **state)
     learner_read_units(learner, before);
     open_thread(true, 0);
     for (int round = 0; round < ROUNDS; round++) {
-        /* Limits the unanswered orders, as a node does. */
+        /* limits the unanswered orders, as a node does */
         for (; given - applied > UNDER_WAY; applied++)
             assert_answers(next_answer(), ACTION_APPLY);
         for (int i = 0; i < round % 3; i++, given++)
@@ -430,7 +425,7 @@ static void a_read_block_contains_all_updates_answered_before_it(void **state)
     learner_thread_stop(worker);
 }
 
-/* Returns the kernel's letter for the thread's state: R runs, S sleeps. */
+/* Returns the kernel's letter for a thread's state: R = running, S = sleeping. */
 static char state_of(pid_t thread)
 {
     char path[64], line[256] = "";

@@ -1,6 +1,5 @@
-/* The size of steps on the learner's thread, by its own clock or a GPU's; and the position in the
- * schedule at the start.
- */
+/* The size of steps on the learner's thread, by its own clock or a GPU's, and the position in the
+ * schedule at the start. */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -188,7 +187,7 @@ static void no_more_steps_are_made_in_a_second_than_was_asked_for(void **state)
     assert_int_equal(learner_samples(learner), SLOW_STEPS * 32);
 }
 
-/* Paced steps: the next one is an hour away. */
+/* The learner's pace allows the next step only in an hour. */
 static void orders_are_performed_while_a_step_is_waited_for(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The limit on resets after training has diverged. */
+/* The maximum number of resets after diverged training. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* The sandbox: a node cannot use a permission that it gave up, and can do everything that it needs.
- * Each test runs in a child process, since a sandbox is permanent. */
+ * A sandbox is permanent, so each test runs in a child process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -117,7 +117,7 @@ static bool can_execute(void)
     return errno != EPERM;
 }
 
-/* Runs `story` in a child process inside the sandbox. It must return true. */
+/* Runs `story` in a child process inside the sandbox, and checks that it returns true. */
 static void play(bool (*story)(void))
 {
     const pid_t child = fork();
@@ -214,7 +214,7 @@ static void *name(void *named)
     return NULL;
 }
 
-/* Names a thread of its own. CUDA does this, and finds no GPU if it is forbidden. */
+/* Names a thread, as CUDA does. If that is forbidden, CUDA finds no GPU. */
 static bool names_its_threads(void)
 {
     pthread_t thread;
@@ -275,7 +275,6 @@ static bool makes_threads_and_no_namespaces(void)
     return pthread_create(&thread, NULL, nothing, NULL) == 0 && pthread_join(thread, NULL) == 0;
 }
 
-/* The log is a pipe. */
 static void a_log_need_not_be_a_file(void **state)
 {
     int ends[2];
@@ -391,7 +390,7 @@ static void it_can_be_left_out(void **state)
         struct sandbox sandbox = {0};
         struct problem problem;
         if (sandbox_enter(&config, &sandbox, &problem) == OK)
-            (void)may_do_anything(); /* becomes /bin/true if it may */
+            (void)may_do_anything(); /* becomes /bin/true if that is allowed */
         _exit(5);
     }
     assert_int_equal(waitpid(child, &status, 0), child);

@@ -13,11 +13,11 @@
 #include "base/time_units.h"
 #include "daemon/sd_notify.h"
 
-/* The manager's socket. */
+/* The service manager's socket. */
 struct manager {
     int socket;
     char folder[32];
-    char name[64]; /* address of the socket in the form of NOTIFY_SOCKET */
+    char name[64]; /* the socket's address, in the form of NOTIFY_SOCKET */
     char heard[512];
 };
 
@@ -60,7 +60,7 @@ static int stop(void **state)
     return rmdir(manager.folder);
 }
 
-/* Returns the next datagram; "" if there is none. */
+/* Returns the next datagram, or "" if there is none. */
 static const char *heard(void)
 {
     const ssize_t got = recv(manager.socket, manager.heard, sizeof manager.heard - 1, 0);

@@ -1,5 +1,4 @@
-/* The status page of a daemon: the fields for a real node, and the rates of its links.
- */
+/* A daemon's status page: its fields for a real node, and the rates of its links. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +55,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* Returns the status JSON at this time; the caller frees it. */
+/* Returns the status JSON at now_ns. The caller frees it. */
 static json_t *page_at(uint64_t now_ns)
 {
     static struct status_watch watch;

@@ -1,5 +1,4 @@
-/* The training watch, which records the learner's reports: loss, evaluations, and its use of time.
- */
+/* The training watch, which records the learner's reports: loss, evaluations, and use of time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,7 +103,7 @@ static void steps_fall_into_their_bins(void **state)
 static uint32_t events;
 static char said[EVENT_LOG_LINE_BYTES];
 
-/* Copies the number of warnings and the last one from the event log. */
+/* Copies the event log's number of warnings, and the last one. */
 static void look_at_report(void)
 {
     events = report.notes;
@@ -133,7 +132,8 @@ static void a_worse_base_is_noted_once_with_its_best(void **state)
     evaluated(1700);
     assert_int_equal(events, 1);
     assert_non_null(strstr(said, "the base has 85.0 % on the test set, and had 90.0 %"));
-    assert_null(strstr(said, "rewind")); /* no best base is on disk, so it is not suggested */
+    /* no best base is on disk, so rewinding is not suggested */
+    assert_null(strstr(said, "rewind"));
     evaluated(1600);
     assert_int_equal(events, 1);
     evaluated(1800);
@@ -182,12 +182,12 @@ static void the_score_of_a_save_is_that_of_the_last_evaluation_if_it_is_new(void
     begin(NULL);
     assert_null(training_watch_best(&watch, 61000 * MS_NS));
     evaluated(1800);
-    /* The node is configured not to evaluate. */
+    /* the node is configured not to evaluate */
     assert_null(training_watch_best(&watch, 61000 * MS_NS));
     watch.options.evaluates = watch.options.keeps_best = true;
     assert_non_null(training_watch_best(&watch, 61000 * MS_NS));
     assert_int_equal(training_watch_best(&watch, 61000 * MS_NS)->correct, 1800);
-    /* The base has moved since the evaluation. */
+    /* the base has moved since the evaluation */
     assert_null(training_watch_best(&watch, 120000 * MS_NS));
     training_watch_on_kept(&watch, &better);
     assert_null(training_watch_best(&watch, 61000 * MS_NS));

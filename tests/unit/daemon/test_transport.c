@@ -1,5 +1,4 @@
-/* The transport with real sockets on the loopback: the callbacks of each test make its next steps.
- */
+/* The transport with real sockets on the loopback. Callbacks of each test make its next steps. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,15 +15,15 @@
 #include "base/time_units.h"
 #include "socket/transport.h"
 
-#define CALLER      1                /* our number of the end that dialled */
-#define CALLED      2                /* our number of the end that accepted */
-#define PATIENCE_NS (60 * SECOND_NS) /* a test that hangs fails after this time */
+#define CALLER      1                /* number of the end that dialled */
+#define CALLED      2                /* number of the end that accepted */
+#define PATIENCE_NS (60 * SECOND_NS) /* time after which a test that hangs fails */
 #define LARGE       (4 * 1024 * 1024)
 
 static struct transport *transport;
 static uint8_t *large;
 
-/* Callbacks of a test; NULL = must not be called. */
+/* A test's callbacks; NULL = must not be called. */
 static struct story {
     uint64_t accept_as; /* number for an accepted connection; 0 = refuse it */
     void (*on_connected)(uint64_t conn);
@@ -35,10 +34,10 @@ static struct story {
     void (*on_signal)(int number);
 
     uint32_t accepted, connected, sent, timers, wakes;
-    size_t received[3]; /* [number of the end] */
+    size_t received[3]; /* bytes received, by number of the end */
     bool closed[3];
     char why[3][128];
-    uint32_t closes_wanted; /* ends the transport after this many closes */
+    uint32_t closes_wanted; /* number of closes after which the transport ends */
     struct address from;
 } story;
 
@@ -79,7 +78,7 @@ static void on_closed(void *self, uint64_t conn, const char *why)
 {
     (void)self;
     assert_true(conn == CALLER || conn == CALLED);
-    assert_false(story.closed[conn]); /* close is reported only once */
+    assert_false(story.closed[conn]); /* a close is reported only once */
     story.closed[conn] = true;
     (void)snprintf(story.why[conn], sizeof story.why[conn], "%s", why);
     if (--story.closes_wanted == 0)
@@ -234,7 +233,7 @@ static void hang_up_at_once(uint64_t conn)
     transport_send(transport, conn, large, LARGE);
     transport_hang_up(transport, conn);
     transport_hang_up(transport, conn);
-    transport_send(transport, conn, large, LARGE); /* after hanging up it has no effect */
+    transport_send(transport, conn, large, LARGE); /* sending has no effect after hanging up */
 }
 
 static void ignore_bytes(uint64_t conn, const uint8_t *bytes, size_t count)
@@ -306,7 +305,7 @@ static void a_name_that_nobody_knows_says_so(void **state)
     assert_non_null(strstr(story.why[CALLER], "name cannot be resolved"));
 }
 
-/* Names that address_parse accepts, so that another node could make this node dial them. */
+/* address_parse accepts these names, so another node could make this node dial them. */
 static void names_that_are_no_names_end_like_any_other(void **state)
 {
     (void)state;
@@ -459,7 +458,7 @@ static void an_end_in_the_middle_leaves_nothing_behind(void **state)
     transport_dial(transport, CALLER, &address, 0);
     transport_run(transport);
     transport_free(transport);
-    /* No callback after transport_free. */
+    /* no callback after transport_free */
     assert_false(story.closed[CALLER] || story.closed[CALLED]);
     void *unused = NULL;
     (void)start(&unused);
