@@ -1,5 +1,5 @@
-/* Orders to a learner while a snapshot of it is taken: the state restored from the snapshot's
- * records equals the learner, bit for bit. */
+/* Orders to a learner while its state is copied to a snapshot. The state restored from the
+ * snapshot's records equals the learner's, bit for bit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
