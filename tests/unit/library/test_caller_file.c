@@ -33,7 +33,7 @@ static void a_saved_file_loads_unchanged(void **state)
     free(found.extra);
 }
 
-/* Flips bits of one byte. Calling it twice restores the byte. */
+/* Flips the lowest bit of one byte. A second call restores the byte. */
 static void flip(long offset, int from)
 {
     FILE *file = fopen("caller", "r+");

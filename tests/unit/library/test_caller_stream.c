@@ -1,5 +1,5 @@
-/* Tensors on a GPU: what an order of the node costs there, and its order relative to the program's
- * stream. Counts on the stand-in for CUDA; skipped on a real GPU, which counts nothing. */
+/* Tensors on a GPU: the GPU's work for an order of the node, and its sequence relative to the
+ * program's stream. The stand-in for CUDA counts the work. Skipped on a real GPU. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static struct caller_tensors tensors;
 static struct caller_learner caller;
 static struct learner *learner;
 static void *memory[TENSORS];
-static void *stream; /* stream of the program */
+static void *stream; /* the program's stream */
 
 static bool find(void *module, const char *name, void *function)
 {
@@ -125,7 +125,7 @@ static struct count between(struct count before)
                           now.synchronizations - before.synchronizations};
 }
 
-/* Applies the update `times` times in one call. Returns the work that the GPU got. */
+/* Applies the update `times` times in one call. Returns the work that the GPU received. */
 static struct count apply(const struct update *update, int times)
 {
     const struct count before = counted();
@@ -193,8 +193,8 @@ static void without_a_stream_a_call_waits_once(void **state)
     close_learner();
 }
 
-/* When the call begins, the stream has not written a weight yet. After the call, it reads the
- * weight. */
+/* When the call begins, the stream has not yet written a weight. After the call, the stream reads
+ * it. */
 static void a_call_uses_weights_in_the_order_of_the_stream(void **state)
 {
     const float trained = 1;

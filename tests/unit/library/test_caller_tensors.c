@@ -1,4 +1,4 @@
-/* The caller's tensors as one vector, and numbers in 16 bits. */
+/* The caller's tensors as one vector, and tensors of 16-bit numbers. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -135,7 +135,7 @@ static void rejects_tensors_that_share_memory(void **state)
     caller_tensors_free(&both);
 }
 
-/* Applies a hundred moves, each too small to change a 16-bit number, and one of the caller. */
+/* Applies a hundred moves, each too small to change a 16-bit number, and one move of the caller. */
 static void small_moves_add_up_behind_sixteen_bits(void **state)
 {
     float weights[P];
@@ -173,7 +173,7 @@ static void each_number_of_sixteen_bits_goes_there_and_back(void **state)
 static void numbers_are_rounded_to_the_nearest_ties_to_even(void **state)
 {
     (void)state;
-    /* Halfway between two numbers: rounded to even. */
+    /* halfway between two numbers: rounded to even */
     assert_int_equal(half_to_bfloat16(1 + 0x1p-8f), 0x3f80);
     assert_int_equal(half_to_bfloat16(1 + 3 * 0x1p-8f), 0x3f82); /* halfway, upwards to even */
     assert_int_equal(half_to_bfloat16(1 + 1.01f * 0x1p-8f), 0x3f81);

@@ -1,4 +1,4 @@
-/* A process with few file descriptors gets an error with a message from hearsay_open, and
+/* In a process with few file descriptors, hearsay_open returns an error with a message. The process
  * continues. */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* Child processes that a program forks have neither lock, port nor connections of its node. A
- * process that holds the lock is named in the error. */
+/* A program's forked child processes have neither the lock, the port nor the connections of the
+ * program's node. An error names the process that holds the lock. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@
 /* A child that lives until leave_child. It reads from a pipe to which no process writes. */
 struct child {
     pid_t pid;
-    int end; /* our end of the pipe; closing it ends the child */
+    int end; /* the test's end of the pipe; closing it ends the child */
 };
 
 static _Noreturn void wait_for_end(const int ends[2])
@@ -32,7 +32,7 @@ static _Noreturn void wait_for_end(const int ends[2])
     _exit(read(ends[0], &byte, 1) != 0);
 }
 
-/* Forks a child. is_raw: without the handlers of pthread_atfork, as with clone(). */
+/* Forks a child. is_raw: without the handlers of pthread_atfork, as clone() does. */
 static struct child begin_child(bool is_raw)
 {
     int ends[2];
@@ -112,7 +112,6 @@ static void a_neighbour_sees_the_end_while_a_child_lives(void **state)
     end_child(&child);
 }
 
-/* Returns a port of 127.0.0.1 that is not in use. */
 static unsigned free_port(void)
 {
     struct sockaddr_in bound = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -142,7 +141,6 @@ static void the_port_of_the_page_is_free_while_a_child_lives(void **state)
     end_child(&child);
 }
 
-/* A killed program leaves its child processes running. */
 static void a_killed_program_is_started_again_while_its_child_lives(void **state)
 {
     struct program program;

@@ -1,5 +1,4 @@
-/* A program with a node in it and `hearsay node` train one model, which the configuration
- * describes. */
+/* A program with a node and `hearsay node` train one model, which the configuration describes. */
 #include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
@@ -102,7 +101,7 @@ static pid_t begin_daemon(const char *address)
     _exit(127);
 }
 
-/* Returns the digest of the daemon's base at its end, from its log. */
+/* Returns the digest of the daemon's last base, from its log. */
 static unsigned long long digest_of_daemon(void)
 {
     static char line[1 << 16];
@@ -158,10 +157,10 @@ static void both_end_with_one_digest(void **state)
         const double loss = step();
         assert_int_equal(hearsay_step(program.node, 4, loss, NULL), HEARSAY_OK);
         info = program_info(&program);
-        /* Repeats until both nodes have published. */
+        /* repeats until both nodes have published */
     } while (info.rumors < 4 || info.swarm_samples <= info.samples);
     assert_int_equal(hearsay_settle(program.node, PROGRAM_FOREVER),
-                     HEARSAY_OK); /* publishes the last progress of this node */
+                     HEARSAY_OK); /* publishes the program's last progress */
     assert_int_equal(kill(daemon, SIGTERM), 0);
     assert_int_equal(waitpid(daemon, &status, 0), daemon);
     assert_int_equal(status, 0);

@@ -1,4 +1,4 @@
-/* Programs with tensors on a GPU, in one swarm with a program whose tensors are in main memory.
+/* Programs with tensors on a GPU, in a swarm with a program whose tensors are in main memory.
  * Skipped without a GPU or its stand-in. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* Joining: a late program receives the base, a restarted one has its old state and data, and one
- * with another model is refused with a message. */
+/* Joining: a late program receives the base, and a restarted one has its old state and data. A
+ * program with another model is refused with a message. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,6 @@ static uint64_t end(struct program *program)
     return digest;
 }
 
-/* Runs a program that learns without other members. */
 static void learn_alone(struct program *program, const char *name, unsigned seed)
 {
     program_init(program, name, seed);
@@ -57,8 +56,7 @@ static void a_late_program_gets_the_base(void **state)
     (void)end(&first);
 }
 
-/* The listener learns nothing itself. So its tensors always equal the base.
- */
+/* The listener does not train, so its tensors always equal the base. */
 static void one_that_only_listens_has_the_base_in_its_tensors(void **state)
 {
     struct program first, listener;
@@ -134,7 +132,7 @@ static void one_that_goes_on_has_what_it_left(void **state)
     assert_true(program_info(&again).digest == digest);
     (void)end(&again);
 
-    again = program; /* tensors with NaN still have the right shapes */
+    again = program; /* tensors with NaN still have valid shapes */
     again.weights[0] = NAN;
     program_must_open(&again);
     assert_int_equal(hearsay_join(again.node, PROGRAM_FOREVER), HEARSAY_OK);
@@ -179,7 +177,7 @@ static void must_be_refused(struct program *other, const char *why)
     assert_int_equal(hearsay_join(other->node, PROGRAM_FOREVER), HEARSAY_REFUSED);
     assert_non_null(strstr(program_sentence(other, HEARSAY_REFUSED), why));
     assert_int_equal(hearsay_step(other->node, 1, 0, NULL), HEARSAY_REFUSED);
-    /* No base was taken over, so nothing can be saved. */
+    /* no base was taken over, so nothing can be saved */
     assert_int_equal(hearsay_close(other->node, 0), HEARSAY_FAILED);
     assert_int_equal(hearsay_free(other->node), HEARSAY_OK);
 }
@@ -213,7 +211,8 @@ static void one_of_other_first_weights_takes_those_of_the_swarm(void **state)
     assert_int_equal(hearsay_join(other.node, PROGRAM_FOREVER), HEARSAY_OK);
     assert_true(program_info(&other).digest == program_info(&first).digest);
     (void)end(&other);
-    program_must_open(&other); /* its checkpoint is based on the other's first weights */
+    /* its checkpoint is based on the first weights of the other program */
+    program_must_open(&other);
     assert_int_equal(hearsay_join(other.node, PROGRAM_FOREVER), HEARSAY_OK);
     assert_true(program_info(&other).digest == program_info(&first).digest);
     (void)end(&other);

@@ -1,4 +1,4 @@
-/* Programs with nodes in them, over real sockets: they learn together and end with one model. */
+/* Programs with nodes, over real sockets, train together and end with one model. */
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
@@ -38,7 +38,7 @@ static void assert_one_model(struct program *programs, int count)
 }
 
 /* Checks the calls of fetch and store. Copies are fetched before the first use, and at most once
- * per call of the library: open, join, each step and perhaps base, and settle twice. */
+ * per call of the library: open, join, each step, base, and two settle calls. */
 static void assert_copies_followed(struct program *program)
 {
     const int steps = (int)program_info(program).steps;
@@ -90,8 +90,8 @@ static void three_programs_learn_one_model(void **state)
     assert_int_equal(pthread_barrier_destroy(&together), 0);
 }
 
-/* The library fetches before it overwrites trained values, so that the caller's changes are
- * learned. */
+/* The library fetches before it overwrites trained values, so that it publishes the caller's
+ * changes. */
 static void copies_are_fetched_and_stored_in_the_calls_that_need_it(void **state)
 {
     struct program program;
@@ -142,7 +142,7 @@ static void reverted_weights_are_the_shared_models(void **state)
     }
 }
 
-/* Each program stops after another number of steps, without knowing whether the others have
+/* Each program stops after a different number of steps. It does not know whether the others have
  * finished. */
 static void programs_that_finish_hold_one_model(void **state)
 {

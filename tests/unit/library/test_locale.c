@@ -1,5 +1,5 @@
-/* A program whose locale has a decimal comma: its node reads and writes decimal points, and the
- * locale is unchanged. */
+/* In a program whose locale has a decimal comma, the node reads and writes decimal points. The
+ * program's locale is unchanged. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <netinet/in.h>
@@ -68,8 +68,8 @@ static void get(unsigned port, const char *path)
     assert_non_null(strstr(text, "200 OK"));
 }
 
-/* Checks that no comma is between two digits. The page has no arrays of numbers without blanks, and
- * metrics have no commas. */
+/* Checks that no comma is between two digits. The page has blanks in arrays of numbers, and metrics
+ * have no commas. */
 static void assert_no_decimal_comma(void)
 {
     for (const char *at = strchr(text, ','); at; at = strchr(at + 1, ','))
@@ -110,7 +110,7 @@ static void a_node_learns_and_goes_on_with_points(void **state)
     program_init(&program, "comma", 1);
     program_must_open(&program);
     assert_int_equal(hearsay_join(program.node, PROGRAM_FOREVER), HEARSAY_OK);
-    /* The node continues from its checkpoint. */
+    /* the node continues from its checkpoint */
     assert_true(program_info(&program).swarm_samples > 0);
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
 }

@@ -26,8 +26,7 @@ static struct hearsay_options options_of(void)
         .abi = HEARSAY_ABI, .tensors = tensors, .tensors_count = PROGRAM_TENSORS, .run = "plane"};
 }
 
-/* Checks that hearsay_open returns this error with these words, and that the handle cannot be used.
- */
+/* Checks that hearsay_open returns this error with these words, and that the handle is unusable. */
 static void must_refuse(const struct hearsay_options *options, int error, const char *words)
 {
     struct hearsay *node = NULL;
@@ -42,7 +41,7 @@ static void must_refuse(const struct hearsay_options *options, int error, const 
     assert_int_equal(hearsay_close(node, 0), HEARSAY_CLOSED);
     struct hearsay_info info = {.abi = HEARSAY_ABI};
     assert_int_equal(hearsay_info(node, &info), HEARSAY_OK);
-    /* The first call has not overwritten info.abi. */
+    /* the first call has not overwritten info.abi */
     assert_int_equal(hearsay_info(node, &info), HEARSAY_OK);
     assert_int_equal(hearsay_free(node), HEARSAY_OK);
 }
@@ -165,7 +164,7 @@ static void a_node_that_does_not_train_may_step(void **state)
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
 }
 
-/* Each reset is followed by a step, and the node is told of both at once. */
+/* Each reset is followed by a step. The node learns of both at once. */
 static void weights_that_are_no_numbers_three_times_end_the_node(void **state)
 {
     struct program program;
@@ -211,8 +210,7 @@ static void calls_without_a_node_are_refused(void **state)
     }
 }
 
-/* Opens a node whose only peer does not answer. It trains without other members after ten seconds.
- */
+/* Opens a node whose only peer does not answer. After ten seconds it trains alone. */
 static void open_one(struct program *program, const char *name)
 {
     program_init(program, name, 9);
@@ -274,7 +272,7 @@ static void *join_for_ever(void *argument)
     return error == HEARSAY_OK ? argument : NULL;
 }
 
-/* The other thread's join returns only when the node trains without other members. */
+/* The other thread's join only returns when the node trains without other members. */
 static void a_second_thread_is_told_that_one_is_inside(void **state)
 {
     struct program program;
@@ -288,11 +286,11 @@ static void a_second_thread_is_told_that_one_is_inside(void **state)
         for (int i = 0; i < 100; i++)
             (void)sched_yield(); /* gives the other thread time to enter its call */
     assert_int_equal(error, HEARSAY_BUSY);
-    assert_false(program_info(&program).joined); /* hearsay_info may be called by any thread */
+    assert_false(program_info(&program).joined); /* any thread may call hearsay_info */
     assert_int_equal(hearsay_free(program.node), HEARSAY_BUSY);
     assert_int_equal(pthread_join(thread, &joined), 0);
     assert_ptr_equal(joined, &program);
-    /* Hearsay_free also closes the node. */
+    /* hearsay_free also closes the node */
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
 }
 

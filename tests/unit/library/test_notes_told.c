@@ -1,4 +1,4 @@
-/* A program reads the notes of its node. */
+/* A program reads its node's notes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,7 +104,6 @@ static bool says(struct program *program, int level, const char *words)
     return false;
 }
 
-/* The note names the tensor with NaNs as the program calls it. */
 static void a_program_is_told_of_weights_that_are_no_numbers(void **state)
 {
     (void)state;
