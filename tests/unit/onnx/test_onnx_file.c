@@ -1,5 +1,5 @@
 /* ONNX files, read with protobuf-c: their contents, and that each graph is consistent.
- * tests/process/test_onnx.py compares what they compute. */
+ * tests/process/test_onnx.py compares what the graphs compute. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

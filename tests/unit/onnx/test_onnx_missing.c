@@ -1,4 +1,4 @@
-/* A build without ONNX prints that, and how to get ONNX. */
+/* A build without ONNX says so, and how to get ONNX. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
