@@ -1,4 +1,4 @@
-/* The sentence on what limits a swarm. */
+/* The sentence that says what limits a swarm's speed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
