@@ -15,7 +15,7 @@
 
 #define MANY 100000
 
-/* Returns the chart as SVG, which the caller frees. */
+/* Returns the chart as SVG. The caller frees it. */
 static char *drawn(const struct chart *chart)
 {
     char *text = NULL;
@@ -50,7 +50,7 @@ static void points_lie_where_they_should(void **state)
         .title = "", .x_name = "seconds", .y_name = "loss", .curves = &curve, .count = 1};
     char *text = drawn(&chart);
     holds(text,
-          /* The frame is from 72 to 780 and from 36 to 396. */
+          /* the frame is from 72 to 780 and from 36 to 396 */
           "points=\"72.0,396.0 426.0,36.0 780.0,396.0\"");
     holds(text, ">100</text>");
     holds(text, ">0.2</text>");

@@ -1,4 +1,4 @@
-/* A chart in characters. */
+/* A chart drawn with characters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 static const double X[] = {0, 5, 10}, FALLS[] = {2, 1, 0}, RISES[] = {0, 1, 2};
 static const struct curve CURVES[] = {{"falls", X, FALLS, 3}, {"rises", X, RISES, 3}};
 
-/* Returns the chart as text, which the caller frees. */
+/* Returns the chart as text. The caller frees it. */
 static char *drawn(size_t curves, struct chart_text_style style)
 {
     const struct chart chart = {

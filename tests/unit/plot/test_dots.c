@@ -1,4 +1,4 @@
-/* Curves and bars in characters. */
+/* Curves and bars drawn with characters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

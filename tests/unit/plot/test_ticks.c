@@ -12,7 +12,7 @@
 
 #include "plot/ticks.h"
 
-/* Returns the numbers at the ticks, with blanks in between. */
+/* Returns the numbers at the ticks, separated by blanks. */
 static const char *told(struct ticks ticks)
 {
     static char text[512];
