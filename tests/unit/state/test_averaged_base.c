@@ -1,4 +1,4 @@
-/* The averaged base on disk: what a later start continues from, and what it refuses. */
+/* The averaged base on disk: what a later start continues from, and what it rejects. */
 #include "state/averaged_base.h"
 
 #include "support/state/safetensors_story.h"
@@ -36,7 +36,7 @@ static void save(const struct world *world, uint64_t samples)
     assert_int_equal(averaged_base_save(&base, world->folder, mean, samples, &problem), OK);
 }
 
-/* Loads the file into a new learner of this model, whose swarm has learned `samples`. */
+/* Loads the file into a new learner of this model, whose swarm has trained on `samples` samples. */
 static enum error load(struct world *world, struct model *model, uint64_t samples)
 {
     static const float start[P_MAX];

@@ -1,5 +1,4 @@
-/* The version text of a saved base does not depend on the order in which a node has met the
- * origins. */
+/* A saved base's version text does not depend on the order in which a node has met the origins. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -138,7 +137,7 @@ struct world {
     struct backend *backend;
     struct model *model;
     struct export export;
-    int32_t *base; /* base of the model, in units */
+    int32_t *base; /* the model's base, in units */
 };
 
 static int begin(void **state)
@@ -178,7 +177,7 @@ static size_t save(struct world *world, const struct history *history, char file
     int32_t units[64];
     const size_t parameters = model_parameters(world->model);
     assert_true(parameters <= 64);
-    /* Export_save overwrites its argument. */
+    /* export_save overwrites its argument */
     memcpy(units, world->base, parameters * sizeof *units);
     assert_int_equal(export_save(&world->export, units, 7, history->at, history->bytes, &problem),
                      OK);

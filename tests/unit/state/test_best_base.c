@@ -8,7 +8,6 @@ static const struct evaluation SCORE = {
 
 static struct problem problem;
 
-/* Saves a base with this digest as the folder's base. */
 static void save_base(const struct world *world, uint64_t digest)
 {
     char path[BASE_PATH_BYTES];
@@ -95,7 +94,7 @@ static void the_same_base_may_be_kept_twice(void **state)
     assert_int_equal(read_best(world, &best), OK);
 }
 
-/* Simulates a crash between the two files. */
+/* The power failed between the two files. */
 static void a_score_of_another_base_is_not_known(void **state)
 {
     struct world *world = *state;

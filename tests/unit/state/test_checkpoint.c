@@ -13,7 +13,7 @@
 #include "state/checksummed_stream.h"
 #include "support/state/checkpoint_story.h"
 
-#define FEW 3900 /* parameters with which two moments also fit in one file of the disk */
+#define FEW 3900 /* parameters with which two moments also fit into one file of the disk */
 
 static struct memory_disk crashed, tried;
 
@@ -75,7 +75,7 @@ static void an_abandoned_save_leaves_no_file(void **state)
     must_load(&disk, 4, 0);
 }
 
-/* The file is of an optimizer with another number of moments. */
+/* The file is of an optimizer with a different number of moments. */
 static void moments_that_are_not_of_this_optimizer_are_left_out_and_begin_at_zero(void **state)
 {
     for (uint32_t in_file = 0; in_file <= LEARNER_MOMENTS_MAX; in_file++) {
@@ -140,7 +140,7 @@ static void removes_a_half_written_file(void **state)
     must_load(&disk, 5, 0);
 }
 
-/* A rotten newer checkpoint does not cause the loaded older one to be removed. */
+/* A rotten newer checkpoint does not cause the removal of the older one that was loaded. */
 static void after_a_rotten_one_the_older_that_was_loaded_is_kept(void **state)
 {
     (void)state;
@@ -153,8 +153,8 @@ static void after_a_rotten_one_the_older_that_was_loaded_is_kept(void **state)
     assert_int_equal(series.next, 4);
 }
 
-/* Starts again after the crash: loads generation `oldest` to `newest`, saves the next one, and
- * loads it. */
+/* Starts again after a crash: loads one of the generations `oldest` to `newest`, saves the next
+ * one, and loads it. */
 static void go_on(struct memory_disk *after, uint64_t oldest, uint64_t newest)
 {
     const enum error error = load(after);
@@ -166,8 +166,8 @@ static void go_on(struct memory_disk *after, uint64_t oldest, uint64_t newest)
     must_load(after, next, refusals.count);
 }
 
-/* Cuts the power before each operation of a save in turn. The next start must succeed after
- * every crash. Returns the number of crashes. */
+/* Cuts the power before each operation of a save in turn. The start after each crash must succeed.
+ * Returns the number of crashes. */
 static int crash_everywhere(const struct memory_disk *from, uint64_t generation)
 {
     const struct checkpoint_series before = series;
@@ -210,7 +210,7 @@ static void after_a_crash_anywhere_the_last_or_the_new_generation_loads(void **s
     print_message("%d crashes outlived\n", crashes);
 }
 
-/* Removing old files may fail; it is tried again after the next save. */
+/* Removing old files may fail, because the next save tries it again. */
 #define MAY_FAIL (OPERATION(REMOVE) | OPERATION(LIST))
 
 static bool fail_save_at(int at, int errno_wanted, bool is_short, bool all_after)
@@ -281,7 +281,7 @@ static void a_write_that_is_cut_short_is_gone_on_with(void **state)
     assert_true(at > 8);
 }
 
-/* All operations from one on fail, and then the power fails as well. */
+/* All operations fail, beginning with any of them. Then the power fails. */
 static void a_dying_disk_leaves_the_older_generation(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Contents of checkpoints: a file with valid checksums and an impossible header or record is
- * refused with one message, and the previous generation is loaded. */
+/* Contents of checkpoints. A file with valid checksums and an impossible header or record is
+ * rejected with one message. The previous generation is loaded. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 static uint8_t stream[FILE_MAX], changed[FILE_MAX];
 static size_t bytes;
 
-/* Offsets of the records in the stream, and of its end. */
+/* Offsets in the stream of each record and of the stream's end. */
 static size_t record_at[RECORDS_MAX + 1];
 static int records;
 
@@ -43,7 +43,7 @@ static size_t record_bytes(size_t at)
     }
 }
 
-/* Saves two generations. `stream` is a copy of the second one's. */
+/* Saves two generations. Sets `stream` to a copy of the second one. */
 static int begin_with_two(void **state)
 {
     (void)begin(state);
@@ -71,8 +71,8 @@ static int find(uint32_t kind)
     return i;
 }
 
-/* Writes the changed bytes as generation 2. Checks that it is refused for this reason and that
- * generation 1 is loaded. */
+/* Writes the changed bytes as generation 2. Checks that generation 2 is rejected for this reason
+ * and generation 1 is loaded. */
 static void must_be_refused(size_t size, const char *why)
 {
     disk.file_count = 2; /* the new file replaces the old one */
@@ -130,7 +130,7 @@ static void a_header_that_contradicts_itself_is_refused(void **state)
     }
 }
 
-/* Nothing beyond the limits is read, even if the header is consistent. */
+/* No data beyond the limits are read, even if the header is consistent. */
 static void a_header_that_asks_for_more_room_than_there_may_be_is_refused(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void another_format_is_named(void **state)
     must_be_refused(bytes, "has format 2, but this program reads formats 4 and 5");
 }
 
-/* Writes the stream as the previous release did. Returns its bytes. */
+/* Writes the stream in the previous release's format. Returns its size in bytes. */
 static size_t as_before(void)
 {
     const size_t header = sizeof(struct checkpoint_header) + strlen(MODEL);
@@ -181,7 +181,7 @@ static size_t as_before(void)
         head.kind += head.kind == CHECKPOINT_THE_END;
         memcpy(changed + to, &head, short_head);
         memcpy(changed + to + short_head, stream + at, base);
-        /* The older format also has an earlier base. */
+        /* the older format also has an earlier base */
         memset(changed + to + short_head + base, 0x77, base);
         memcpy(changed + to + short_head + 2 * base, stream + at + base, end - at - base);
         to += short_head + base + end - at;
@@ -205,7 +205,7 @@ static void loads_the_previous_releases_format(void **state)
     assert_memory_equal(loaded.state.moment[0], want.state.moment[0], FEW * sizeof(float));
     assert_true(loaded.checkpoint.digest == story_digest(&want.state));
     assert_true(loaded.checkpoint.state.samples == want.state.samples);
-    for (int i = 0; i < records; i++) /* a truncated stream is refused */
+    for (int i = 0; i < records; i++) /* a truncated stream is rejected */
         must_be_refused(size - 1 - (size_t)i, "damaged or missing");
 }
 
@@ -262,7 +262,7 @@ static void a_head_that_makes_no_sense_is_refused(void **state)
             else
                 head.tau = change == 5 ? (float)NAN : change == 6 ? 2 * TAU_MAX : 0;
             if (change > 2 && !is_update)
-                continue; /* the field is not used in this kind of record */
+                continue; /* this kind of record does not use the field */
             as_it_was();
             memcpy(changed + record_at[i], &head, sizeof head);
             must_be_refused(bytes, "is invalid");

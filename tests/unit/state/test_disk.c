@@ -1,5 +1,4 @@
-/* The real disk, in a folder of its own: it does what disk.h says, and stores checkpoints.
- */
+/* The real disk, in a temporary folder, does what disk.h says and stores checkpoints. */
 #include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -188,7 +187,7 @@ static void copy_whole(void *self, const struct snapshot_record *record)
     memcpy(to->base, record->part.base, learner_state_bytes(to->parameters, to->moments));
 }
 
-/* The checkpoint has the largest possible history of the node. */
+/* The checkpoint has the longest possible history of a node. */
 static void a_checkpoint_is_saved_and_loaded_on_it(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-/* The incarnation increases with each start, whatever happens to the clock, the disk and the power.
- */
+/* The incarnation increases with each start, despite failures of clock, disk and power. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,8 +60,7 @@ static void nothing_is_left_but_the_one_line(void **state)
     assert_memory_equal(file->bytes, "1700000001000 ", 14);
 }
 
-/* A number is returned only when the file is durable, so after any crash the next number is higher.
- */
+/* A number is returned only when its file is durable, so after a crash the next one is higher. */
 static void after_a_crash_anywhere_the_next_start_is_above_all_before(void **state)
 {
     (void)state;

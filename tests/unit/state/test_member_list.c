@@ -1,4 +1,4 @@
-/* A file with a list of members: which lines are accepted, and which line is named in an error. */
+/* A file with a list of members: which lines are accepted, and which line an error names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

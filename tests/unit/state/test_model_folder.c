@@ -1,4 +1,4 @@
-/* Model folders in the format of transformers: a saved model is loaded unchanged, other files may
+/* Model folders in the format of transformers. A saved model is loaded unchanged, other files may
  * be present, and errors have messages. */
 #include <math.h>
 #include <setjmp.h>
@@ -31,7 +31,7 @@ static struct model *model;
 static float weights[PARAMETERS_MAX], loaded[PARAMETERS_MAX];
 static struct problem problem;
 
-/* Header and data of the tensors' file. */
+/* Header and data of the file with the tensors. */
 static json_t *header;
 static char data[DATA_MAX];
 static size_t data_bytes;
@@ -163,7 +163,7 @@ static void a_saved_folder_loads_unchanged(void **state)
     }
 }
 
-/* Checks an element of a transposed matrix at the place where PyTorch's Conv1D reads it. */
+/* Checks an element of a transposed matrix at the position where PyTorch's Conv1D reads it. */
 static void gpt2s_matrices_are_written_by_input(void **state)
 {
     (void)state;
@@ -356,7 +356,7 @@ static void each_wrong_tensor_is_named(void **state)
     assert_says(load(), MISMATCH, "has more tensors than this model");
 }
 
-/* Loads a tensor of eight numbers that has another type in the file. */
+/* Loads a tensor of eight numbers that has type `dtype` in the file. */
 static void load_as(const char *dtype, const uint16_t halves[8], float numbers[8])
 {
     save(GPT2);
@@ -367,7 +367,7 @@ static void load_as(const char *dtype, const uint16_t halves[8], float numbers[8
     assert_int_equal(json_object_set_new(entry, "dtype", json_string(dtype)), 0);
     assert_int_equal(json_array_set_new(offsets, 1, json_integer(from + 16)), 0);
     memcpy(data + from, halves, 16);
-    /* The following bytes end the file. */
+    /* removes the bytes behind the tensor */
     assert_int_equal(json_object_set_new(header, "h.0.attn.bias",
                                          pack("F32", 1, (int)data_bytes - 4, (int)data_bytes)),
                      0);

@@ -1,4 +1,4 @@
-/* Older bases: when one is kept, which one is removed, and other files in the folder. */
+/* Older bases: when a base is kept, which one is removed, and other files in the folder. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 static char folder[64];
 static struct older_bases bases;
 
-/* Replaces the base by a new one, as a save does. */
+/* Replaces the folder's base by a new one, as a save does. */
 static void save_base(const char *text)
 {
     char path[BASE_PATH_BYTES], fresh[BASE_PATH_BYTES + 4];
@@ -116,7 +116,7 @@ static void a_single_place_keeps_the_newest_base(void **state)
     }
 }
 
-/* For any time at which harm may have begun, there is a base from before that is not much older. */
+/* For any time at which harm may have begun, a base from shortly before is kept. */
 static void they_lie_the_closer_the_younger_they_are(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void reports_a_base_that_cannot_be_kept(void **state)
     assert_non_null(strstr(problem.text, "node.older_bases = 0"));
 }
 
-/* Makes a folder with three older bases and a newer one that was just saved. */
+/* Makes a folder with three older bases, and a newer one that was just saved. */
 static void three_and_a_new_one(struct memory_disk *disk)
 {
     char path[BASE_PATH_BYTES];
@@ -195,9 +195,8 @@ static enum error keep_the_new_one(struct memory_disk *disk, struct problem *pro
     return older_bases_keep(&disk->table, FOLDER, BEGIN_S + 3 * HOUR_S, 3, problem);
 }
 
-/* Checks that three or four bases are present and unchanged, including the first one and, if it was
- * kept, the last one.
- */
+/* Checks that three or four bases are present and unchanged: the first one, and the last one if
+ * is_kept. */
 static void must_be_sound(struct memory_disk *disk, bool is_kept)
 {
     char path[BASE_PATH_BYTES];
@@ -253,7 +252,8 @@ static void a_crash_costs_no_older_base(void **state)
         for (unsigned names = 0; names < 1u << before.pending_count; names++) {
             memory_disk_crash(&after, &before, 0, names);
             must_be_sound(&after, is_kept);
-            assert_int_equal(keep_the_new_one(&after, &problem), OK); /* kept by the next start */
+            /* the next start keeps the new base */
+            assert_int_equal(keep_the_new_one(&after, &problem), OK);
             must_be_sound(&after, true);
         }
     }

@@ -1,4 +1,4 @@
-/* The operator's orders on disk: complete or absent, and given to the node only once. */
+/* Operator's orders on disk: complete or absent, and given to the node only once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

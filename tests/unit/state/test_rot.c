@@ -1,5 +1,5 @@
-/* Damaged, truncated or exchanged checkpoints, and those of another program, are never loaded; the
- * previous generation is. The disk is in memory (memory_disk.h). */
+/* Damaged, truncated, exchanged or foreign checkpoints are never loaded. Instead, the previous
+ * generation is loaded. The disk is in memory (memory_disk.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +82,7 @@ static void detects_bytes_beyond_the_end(void **state)
     }
 }
 
-/* Two chunks of the same length change places, or one is from an older generation. */
+/* Two chunks of equal length are exchanged, or one is from an older generation. */
 static void a_chunk_in_the_place_of_another_is_noticed(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ static void rejects_and_names_another_models_file(void **state)
     assert_int_equal(refusals.count, 2);
     assert_non_null(strstr(refusals.last.text, "5454 parameters, here 5453"));
     assert_non_null(strstr(problem.text, "none of the 2 checkpoints is usable"));
-    /* The checkpoints are of another model, so they are not removed. */
+    /* the checkpoints are of another model, so they are not removed */
     assert_non_null(file_of(&disk, 2));
     assert_non_null(file_of(&disk, 3));
 }

@@ -1,4 +1,4 @@
-/* Loading a saved model: which values it has, and which files are refused. */
+/* Loading a saved model: its values, and which files are rejected. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,8 +112,7 @@ static void every_truncation_is_refused(void **state)
     assert_int_equal(load_model(world, weights), MALFORMED);
 }
 
-/* With a flipped bit in a name or number a file may still be valid. Then the tensors must be
- * complete. */
+/* A file with a flipped bit in a name or number may be valid. Then its tensors must be complete. */
 static void no_flipped_bit_of_the_header_does_harm(void **state)
 {
     const struct world *world = *state;
@@ -179,7 +178,7 @@ static void a_length_beyond_the_file_or_the_limit_is_refused(void **state)
     }
 }
 
-/* Loads the saved file with spaces after its header, up to this length. */
+/* Loads the saved file with spaces behind its header, up to `length` bytes. */
 static enum error load_padded(const struct world *world, uint64_t length)
 {
     float weights[64];
@@ -252,7 +251,7 @@ static void a_file_of_another_model_is_refused(void **state)
     assert_int_equal(load_model(world, weights), MISMATCH);
 }
 
-/* Returns the message when the file is loaded as `model`, which must fail. */
+/* Returns the message of loading the file as `model`, which must fail. */
 static const char *refusal(const struct world *world, const struct model *model)
 {
     static struct problem problem;

@@ -1,4 +1,4 @@
-/* Saving a model: what is written, and what remains if that fails. */
+/* Saving a model: what is written, and what remains if saving fails. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -53,8 +53,7 @@ static void the_longest_version_fits(void **state)
     assert_null(about.version);
 }
 
-/* Loads a saved file. *said: the checksum that it contains. *found: the checksum computed from its
- * weights. */
+/* Loads a saved file. *said: the checksum in the file. *found: the checksum of its weights. */
 static void load_both(const struct world *world, uint64_t *said, uint64_t *found)
 {
     struct safetensors_about about;
@@ -102,7 +101,7 @@ static void refuse_to_save(const struct world *world, const char *path)
     assert_ptr_equal(strstr(problem.text, path), problem.text);
 }
 
-/* Root may write everywhere, so it skips the first case. */
+/* Root may write everywhere, so the first case is skipped for root. */
 static void a_folder_that_cannot_be_written_is_reported(void **state)
 {
     const struct world *world = *state;

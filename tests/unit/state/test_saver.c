@@ -1,4 +1,4 @@
-/* The saver's thread beside a learner that continues: each file is complete, or the saver reports
+/* The saver's thread beside a learner that continues. Each file is complete, or the saver reports
  * why not. Also run under ThreadSanitizer. */
 #include <errno.h>
 #include <pthread.h>
@@ -34,7 +34,6 @@ static char folder[64];
 
 static struct publish_terms terms = {.budget_bytes = 400, .share = 0.25, .gain = 1, .beta = 0.3};
 
-/* A bell that the saver's thread rings. */
 static struct bell {
     pthread_mutex_t mutex;
     pthread_cond_t rung;
@@ -179,7 +178,7 @@ static void take(void *self, struct learner_state *part)
         memcpy(taken_average + part->first, part->average, part->parameters * sizeof(float));
 }
 
-/* Publishes an update and notes it in the queue, as the executor does. */
+/* Publishes an update and records it in the queue, as the executor does. */
 static void publish(void)
 {
     terms.swarm_samples = learner_swarm_samples(learner);
@@ -187,7 +186,7 @@ static void publish(void)
     snapshot_note_update(saver_queue(saver), SNAPSHOT_OWN, update, (float)terms.beta);
 }
 
-/* Takes all parts that the saver requests, with a step and a publication in between. */
+/* Copies all parts that the saver requests, with a step and a publication in between. */
 static enum saver_taken take_all(void)
 {
     for (;;) {
@@ -223,7 +222,7 @@ static void no_refusal(void *context, const struct problem *problem)
     fail_msg("%s", problem->text);
 }
 
-/* Checks what a restarted node loads: a base with this digest, from this generation. */
+/* Checks that a restarted node loads this generation, with a base of this digest. */
 static void must_load(uint64_t generation, uint64_t digest)
 {
     const struct checkpoint_refusal refusal = {NULL, no_refusal};
@@ -297,7 +296,7 @@ static void while_the_disk_stands_still_nobody_waits_and_the_save_is_abandoned(v
     let_disk(true, false);
     size_t taken = snapshot_take(saver_queue(saver), first, take, learner);
     assert_int_equal(saver_on_taken(saver, taken), SAVER_MORE);
-    int rounds = 0; /* until the queue is full */
+    int rounds = 0; /* rounds until the queue is full */
     for (; !saver_queue(saver)->is_broken && rounds < ROUNDS_MAX; rounds++) {
         (void)learner_step(learner);
         publish();
@@ -410,7 +409,7 @@ static void an_average_that_a_part_lacks_is_not_saved(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-/* At the end of a node all state is saved at once, instead of a save in progress. */
+/* At a node's end all state is saved at once. A save in progress is abandoned. */
 static void at_the_end_everything_is_saved_in_place_of_what_was_under_way(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Swarm keys in the state folder: secret, complete, and loaded unchanged. Each test has a folder of
- * its own in the working directory and removes it afterwards. */
+/* Swarm keys in the state folder: secret, complete, and loaded unchanged. Each test creates a
+ * folder in the working directory and removes it. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* Names of a model's tensors in other libraries: which models have such names, and that each number
- * of the flat vector is stored where the library reads it. */
+/* Names of a model's tensors in other libraries: which models have such names, and that the library
+ * finds each number of the flat vector. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,6 @@ static void end(void)
     arena_release(&arena);
 }
 
-/* Returns the tensor with this name in the other library. Fails if there is none. */
 static const struct named_tensor *named(const char *name)
 {
     for (int i = 0; i < names.count; i++)
@@ -61,7 +60,6 @@ static const struct named_tensor *named(const char *name)
     return NULL;
 }
 
-/* Returns the model's own tensor with this name. */
 static struct tensor own(const char *name)
 {
     for (int i = 0; i < model_tensors(model); i++)
@@ -83,7 +81,7 @@ static void assert_matrix(const char *name, size_t height, size_t width, const c
     assert_int_equal(tensor->is_transposed, is_transposed);
 }
 
-/* Checks that the other library's tensor `name` is our tensor `ours`. */
+/* Checks that the other library's tensor `name` is the model's tensor `ours`. */
 static void assert_is(const char *name, const char *ours)
 {
     const struct named_tensor *tensor = named(name);
@@ -137,7 +135,6 @@ static bool is_spelled(const char *name, const char *as)
     return false;
 }
 
-/* Every number of the model is stored exactly once. */
 static void each_number_is_named_once(void **state)
 {
     (void)state;
