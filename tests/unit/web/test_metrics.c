@@ -110,7 +110,7 @@ static void members_are_counted_by_state_and_named_by_id(void **state)
     assert_line("hearsay_members{state=\"dead\"} 2");
     assert_line("hearsay_members{state=\"out\"} 0");
     assert_line("hearsay_member_share{node=\"8899aabb\"} 0.25");
-    /* Left out, because its short id is that of another member. */
+    /* absent, because its short id is that of another member */
     assert_null(strstr(text, "0.125"));
 }
 
@@ -119,7 +119,7 @@ static void a_neighbour_is_one_series_whatever_conversations_it_has(void **state
     (void)state;
     assert_line("hearsay_neighbour_round_trip_seconds{peer=\"8899aabb\"} 0.04");
     assert_null(strstr(text, "0.06"));
-    assert_null(strstr(text, "0.05")); /* left out, because the peer's id is not known yet */
+    assert_null(strstr(text, "0.05")); /* absent, because the peer's id is not known yet */
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* The trail, which records the values of a page's curves: bounded memory for any number of weeks.
- */
+/* The trail, which records the values of a page's curves, uses bounded memory for any number of
+ * weeks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static int begin(void **state)
     return 0;
 }
 
-/* Adds a second in which all values are this number. */
+/* Adds a second in which all values are `number`. */
 static bool add(double number)
 {
     double second[TRAIL_VALUES];

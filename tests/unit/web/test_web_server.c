@@ -1,5 +1,5 @@
-/* The HTTP server of a node, called over real sockets: what it serves, to which clients, and how it
- * treats clients that misbehave. There is one thread: the test runs the server until an answer
+/* A node's HTTP server, called over real sockets: what it serves, to which clients, and how it
+ * treats clients that misbehave. In the only thread, the test runs the server until an answer
  * arrives. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 
 static struct web_server *server;
 static bool is_well;
-static int made; /* texts made so far */
+static int made; /* number of texts made so far */
 static char answer[ANSWER_BYTES];
 
 static char *make(void *self, enum web_text what, size_t *count)
@@ -83,7 +83,7 @@ static void turn_until(int file)
     } while (!files[0].revents);
 }
 
-/* Reads until these words have arrived, or until the connection ends. Returns the text. */
+/* Reads until these words have arrived or the connection ends. Returns the text. */
 static const char *read_until(int file, const char *words)
 {
     size_t used = 0;
@@ -104,8 +104,7 @@ static void send_request(int file, const char *text)
     assert_int_equal(write(file, text, strlen(text)), strlen(text));
 }
 
-/* Sends one request and returns the complete answer. The server is asked to close the connection.
- */
+/* Sends one request that asks to close the connection. Returns the complete answer. */
 static const char *ask(const char *line, const char *headers)
 {
     char request[512];
