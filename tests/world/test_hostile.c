@@ -35,6 +35,7 @@ static int villain_begins(void **state)
     return villain_meets(&options, 5 * SECOND_NS);
 }
 
+/* Node 0 has more rumors than its send queue can hold. */
 static int curious_villain_begins(void **state)
 {
     (void)state;

@@ -140,6 +140,7 @@ static void a_returning_node_trains_once_it_has_caught_up(void **state)
     must_agree(5 * SECOND_NS);
 }
 
+/* Member records of a silent origin also travel the broadcast trees. */
 static void a_silent_origin_is_requested_again_like_others(void **state)
 {
     (void)state;

@@ -280,6 +280,7 @@ static void a_late_joiner_of_two_starts_at_the_older_count(void **state)
         must_be_where_the_swarm_is(i);
 }
 
+/* Node 3 moves the base in proportion to its samples. */
 static void a_tenfold_learner_counts_fully(void **state)
 {
     (void)state;
