@@ -262,7 +262,7 @@ static void recognizes_a_long_publication_on_arrival(void **state)
     assert_false(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
     assert_true(byzantine_apart_ns(node, WHO) > node->now_ns);
     for (uint32_t origin_index = 0; origin_index < NODES;
-         origin_index++) /* the other members also have new samples */
+         origin_index++) /* all other members also have new samples */
         if (origin_index != WHO && !is_own(origin_index))
             byzantine_on_rumor(
                 node,

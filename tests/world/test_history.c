@@ -180,7 +180,7 @@ static void rejects_a_history_with_too_many_rumors(void **state)
     must_refuse();
 }
 
-/* Without signatures a history could invent rumors of other members. */
+/* Without signatures, a history could contain invented rumors of other members. */
 static void rejects_an_unsigned_history(void **state)
 {
     (void)state;

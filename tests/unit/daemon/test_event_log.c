@@ -135,7 +135,7 @@ static void a_peer_of_another_model_shuts_out_who_never_had_a_neighbour(void **s
     reach_on_neighbours(&reach, 2 * SECOND_NS, 1);
     reach_on_note(&reach, &other);
     assert_true(reach_is_alone(&reach, late + SECOND_NS));
-    /* It has had a neighbour, so it continues training. */
+    /* The node has had a neighbour, so it continues training. */
     assert_false(reach_is_shut_out(&reach, late + SECOND_NS));
 }
 

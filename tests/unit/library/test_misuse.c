@@ -268,11 +268,11 @@ static void *join_for_ever(void *argument)
     const struct program *program = argument;
     int error;
     while ((error = hearsay_join(program->node, PROGRAM_FOREVER)) == HEARSAY_BUSY)
-        (void)sched_yield(); /* the other thread was inside a call for a moment */
+        (void)sched_yield(); /* the first thread was inside a call for a moment */
     return error == HEARSAY_OK ? argument : NULL;
 }
 
-/* The other thread's join only returns when the node trains without other members. */
+/* join_for_ever runs in a second thread. Its join only returns when the node trains alone. */
 static void a_second_thread_is_told_that_one_is_inside(void **state)
 {
     struct program program;

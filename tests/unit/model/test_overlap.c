@@ -116,7 +116,7 @@ static void disagreeing_updates_lower_the_novelty_weight(void **state)
     overlap_on_published(&overlap, &own, 0.25, P);
     assert_near(overlap_novelty(&overlap, 0.25, 1), 1);
     overlap_on_applied(&overlap, &own, &other);
-    /* of 2 matches now and 0.8 · 2 before, 0.8 disagreed */
+    /* 0.8 of 3.6 matches disagreed: 2 matches now and 0.8 · 2 before */
     overlap_on_published(&overlap, &own, 0.25, P);
     const double alike = 1 - 2 * 0.8 / 3.6;
     assert_near(overlap_novelty(&overlap, 0.25, 1), 1 + (in_full - 1) * alike);

@@ -112,7 +112,7 @@ static void no_entry_is_saturated_where_weights_are_usual(void **state)
     replica_free(&replica);
 }
 
-/* Such weights are a running mean, a variance, or the bias of a regression. */
+/* Large weights occur as running means, as variances, and as biases of a regression. */
 static void a_companded_base_takes_any_weight_to_its_unit(void **state)
 {
     (void)state;

@@ -95,7 +95,7 @@ static void a_joiner_starts_at_the_median_whatever_is_reported(void **state)
     /* Low reports of other members do not reduce the count. */
     assert_true(credited_samples_begin(MANY, 20, low, 3) == 1000);
     uint64_t none[] = {0, 0};
-    /* The other members have just begun. */
+    /* All other members have just begun. */
     assert_true(credited_samples_begin(MANY, 20, none, 2) == 20);
 }
 

@@ -310,8 +310,8 @@ static const struct signed_head *const *their_heads(void)
     return heads;
 }
 
-/* The other node shows its `most` latest origins. Returns true if the hash confirms which of this
- * node's origins it knows, and sets *known to these. */
+/* The other node shows its `most` latest origins. Returns true if the hash confirms which of our
+ * origins it knows. *known: receives these origins, one bit each. */
 static bool knows(uint32_t most, uint64_t *known)
 {
     const size_t count = versions_latest(&versions, their_heads(), 0, most, shown, NULL);

@@ -263,7 +263,7 @@ static void a_record_ends_with_training(void **state)
     struct record record;
     record_of(&played.outcome, &record);
     assert_int_equal(record.count, 3);                       /* at 4, 8 and 10 s */
-    assert_true(record.accuracy > 0 && record.accuracy < 1); /* of more than one sample */
+    assert_true(record.accuracy > 0 && record.accuracy < 1); /* mean over more than one sample */
     assert_true(last_moment(&played)->at_s > 10 && isfinite(last_moment(&played)->accuracy));
     assert_true(record.points[record.count - 1].at_s == 10);
     for (uint32_t i = 0; i < record.count; i++) /* the last evaluation also uses that one sample */
