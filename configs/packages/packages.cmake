@@ -95,10 +95,10 @@ endforeach()
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "trains one model on machines in several places
 Each machine runs one node, which keeps a full copy of the model, trains on its
 own data, gossips its progress to the others in compressed and encrypted form,
-and never waits for anybody. There is no server. At the end all nodes hold the
-same model, bit for bit.
+and never waits for other nodes. There is no server. At the end all nodes have
+the same model, bit for bit.
 
-With it come a simulator of such swarms, and units for systemd.")
+Includes a simulator of such swarms, and units for systemd.")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "init-system-helpers (>= 1.52)")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS dataset-fashion-mnist)
@@ -107,25 +107,24 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_CONTROL_EXTRA
     ${OURS}/hearsay/conffiles ${OURS}/hearsay/postinst ${OURS}/hearsay/prerm ${OURS}/hearsay/postrm)
 
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "node of a hearsay swarm inside a program - library
-A program that owns a model and trains it shares what it learns with others:
-libhearsay gossips progress to other nodes, and takes in theirs, in compressed
-and encrypted form, without a server.")
+For programs that train their own model. libhearsay exchanges training progress
+with other nodes, in compressed and encrypted form, without a server.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${OURS}/libhearsay2/shlibs ${OURS}/libhearsay2/triggers)
 
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "node of a hearsay swarm inside a program - development files
-The header hearsay.h, and what pkg-config and CMake's find_package need, to
-build programs that share with others what they learn.")
+The header hearsay.h, and files for pkg-config and CMake's find_package, to
+build programs that exchange training progress.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libhearsay2 (= ${DEBIAN_VERSION})")
 
 set(CPACK_COMPONENT_PYTHON3_DESCRIPTION "node of a hearsay swarm in a training script of Python 3
-A script keeps its model, loader, loss and device. Five lines more, and it
-trains one model together with scripts elsewhere: it gossips what it learned,
-takes in what others learned, and never waits for them.
+A script keeps its model, loader, loss and device. With five more lines it
+trains one model together with scripts on other machines. It gossips its
+progress, applies the progress of others, and never waits for them.
 
-For PyTorch's models and for NumPy's arrays.")
+For models of PyTorch and arrays of NumPy.")
 set(CPACK_DEBIAN_PYTHON3_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PYTHON3_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PYTHON3_PACKAGE_SHLIBDEPS OFF)
@@ -139,7 +138,7 @@ set(CPACK_DEBIAN_PYTHON3_PACKAGE_CONTROL_EXTRA
 if(HAVE_CUDA)
   string(REGEX REPLACE "^([0-9]+)\\.([0-9]+).*" "\\1-\\2" OF_CUDA "${CUDAToolkit_VERSION}")
   set(CPACK_COMPONENT_CUDA_DESCRIPTION "trains one model on machines in several places - NVIDIA's GPUs
-A module that hearsay and libhearsay load where there is a GPU. It needs
+A module that hearsay and libhearsay load on machines with a GPU. It needs
 NVIDIA's driver and, of CUDA ${CUDAToolkit_VERSION}, the run-time libraries.")
   set(CPACK_DEBIAN_CUDA_PACKAGE_SECTION contrib/science)
   set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS
