@@ -60,9 +60,9 @@ measure() {
     pid[origin]=$!
     wait_for 60 'the rumors' test -s "$dir/sent"
     read -r rumors bytes from <"$dir/sent"
-    wait_for 300 'b to hear all' has_all b "$rumors"
+    wait_for 300 'b to receive all rumors' has_all b "$rumors"
     read -r now _ </proc/uptime
-    wait_for 300 'a to hear all' has_all a "$rumors"
+    wait_for 300 'a to receive all rumors' has_all a "$rumors"
     read -r loop_then learner_then < <(used)
     twice=$(known b duplicates)
     kill -KILL "${pid[@]}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Trains a large model, joins, kills and resumes a node: bench_large.sh [HEARSAY] [FOLDER] [KEY=VALUE ...]
 #
-#   two daemons that train ─► bridge ─► 100 Mbit/s (tc tbf) ─► a third: joins, is killed, goes on
+#   two daemons that train ─► bridge ─► 100 Mbit/s (tc tbf) ─► a third: joins, is killed, continues
 #
 # Trains gpt2-124m on the bytes of a text, with a short context, so that the optimizer dominates a
 # step. Prints for the third node the bytes of the base, the time of its transfer, the bytes on the

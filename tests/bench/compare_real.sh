@@ -318,7 +318,7 @@ compare >"$dir/table"
 if print_table; then
     printf 'They agree.\n'
 else
-    printf 'They do not agree: %s points of accuracy and %s %% of the bytes told are allowed.\n' \
+    printf 'They differ by more than %s points of accuracy or %s %% of the published bytes.\n' \
         "$accuracy_points" "$told_percent"
     exit 1
 fi

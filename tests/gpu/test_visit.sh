@@ -26,7 +26,7 @@ visits() {
 ended() { grep -qE "^$1	($2)	" "$OUT/summary.tsv" || fail "the step $1 did not end with $2"; }
 
 ! grep -q __asan_init "$build/hearsay" ||
-    { echo 'skipped: nobody carries a build with AddressSanitizer' && exit 77; }
+    { echo 'skipped: a kit is never built with AddressSanitizer' && exit 77; }
 
 echo 'wrong arguments'
 visits 2
@@ -80,7 +80,7 @@ echo 'a failing test fails its step and the visit'
 printf '#!/bin/sh\necho broken; exit 3\n' >"$KIT/build/test_rebase"
 visits 1 go 600 tests
 ended tests '[1-9][0-9]*'
-grep -qE '^test_rebase	3	' "$OUT/tests.txt" || fail 'the failure is not told'
+grep -qE '^test_rebase	3	' "$OUT/tests.txt" || fail 'the summary lacks the failure'
 grep -qE '^test_entries	0	' "$OUT/tests.txt" || fail 'the other steps did not run'
 
 echo 'a step is cut at its cap, and the next one runs'

@@ -56,6 +56,6 @@ start_villain() {
 know_each_other() {
     local name
     for name in one two three; do
-        wait_for 40 "$name to know the others" shows "$name" '"members_live":3,'
+        wait_for 40 "$name to be connected to the others" shows "$name" '"members_live":3,'
     done
 }

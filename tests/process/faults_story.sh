@@ -30,7 +30,7 @@ more_often() { (($(times "$1" "$2") > $3)); }
 again() {
     local so_far
     so_far=$(times "$1" "$2")
-    wait_for 30 "$1 to say once more: $2" more_often "$1" "$2" "$so_far"
+    wait_for 30 "$1 to log once more: $2" more_often "$1" "$2" "$so_far"
 }
 steps() { page "$1" && sed -n 's/.*"steps":\([0-9]*\).*/\1/p' "$dir/page.out"; }
 trained_on() { (($(steps "$1") > $2)); }

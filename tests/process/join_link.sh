@@ -37,7 +37,7 @@ needs() {
         command -v "${need% *}" >/dev/null || fail "${need% *} is missing; install ${need#* }"
     done
     [[ -x $hearsay ]] || fail "$hearsay not found; build it with ./run build"
-    [[ $joiners =~ ^[1-9][0-9]*$ ]] || fail "$joiners is no number of joiners"
+    [[ $joiners =~ ^[1-9][0-9]*$ ]] || fail "$joiners is not a number of joiners"
 }
 
 # Restarts the script as the first process of new namespaces, which end with it.
@@ -239,7 +239,7 @@ mkdir "$dir"
 trap leave EXIT
 readonly near_cpu=0
 far_cpu=$(($(nproc) > 1))
-((far_cpu > 0)) || printf 'There is one processor only: the joiner slows the three.\n'
+((far_cpu > 0)) || printf 'This machine has one processor, so joiners slow the trainers.\n'
 make_network
 begin_swarm
 parameters=$(sed -n 's/.*"note":"started".*(\([0-9]*\) parameters).*/\1/p' "$dir/node1.log")
@@ -254,7 +254,7 @@ sleep 2
 kill "$watcher"
 end node1 node2 node3
 digests=$(cat "$dir"/node?.log | jq -r 'select(.note == "final") | .digest, .base_digest' | sort -u)
-[[ $digests =~ ^[0-9a-f]{16}$ ]] || fail 'the three do not hold the same model at the end'
+[[ $digests =~ ^[0-9a-f]{16}$ ]] || fail 'the three trainers end with different models'
 takings
 samples
 judge || {

@@ -28,8 +28,8 @@ idle=("${nodes[@]}" --set train.enabled=no)
 
 learned() { page "$1" && sed -n 's/.*"steps":[0-9]*,"samples":\([0-9]*\).*/\1/p' "$dir/page.out"; }
 has_learned() { [[ $(learned "$1") -ge $samples ]]; }
-says_it_all() { wait_for 60 'the villain to be done' says "$dir/client.out" "$1"; }
-notes_it() { wait_for 60 "$1 to say so" notes "$1" "$2"; }
+says_it_all() { wait_for 60 'the attacker to be done' says "$dir/client.out" "$1"; }
+notes_it() { wait_for 60 "$1 to report it" notes "$1" "$2"; }
 
 # The client must be refused with this reason.
 turned_away() {

@@ -154,7 +154,7 @@ run_story() {
     tell 'a job that meets its time limit'
     local job ids rumors
     job=$(submit 3000000 --time=1 --signal=TERM@20)
-    wait_for 60 'four nodes that hear' all_have '"rumors_received":[1-9]'
+    wait_for 60 'four nodes that receive rumors' all_have '"rumors_received":[1-9]'
     agree "$job"
     ids=$(finals .id)
     rumors=$(finals .rumors_known | head -n 1)
@@ -162,7 +162,7 @@ run_story() {
     tell 'a job in the same folder is requeued'
     forget
     job=$(submit 0 --time=10)
-    wait_for 60 'four nodes that hear' all_have '"rumors_received":[1-9]'
+    wait_for 60 'four nodes that receive rumors' all_have '"rumors_received":[1-9]'
     scontrol requeue "$job"
     wait_for 60 'the job to wait' is_pending "$job"
     all_have '"note":"final"' ||
@@ -170,7 +170,7 @@ run_story() {
     forget
     scontrol update "JobId=$job" StartTime=now
     wait_for 90 'the job to run again' is_running "$job"
-    wait_for 60 'four nodes that hear' all_have '"rumors_received":[1-9]'
+    wait_for 60 'four nodes that receive rumors' all_have '"rumors_received":[1-9]'
     grep -q "job $job, start 2" "$dir/run/hearsay-$job.out" ||
         fail 'the job does not report its restart'
 

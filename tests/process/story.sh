@@ -58,9 +58,9 @@ had_its_chance() {
     ((had >= need || had * 50 < waited || waited >= 1200))
 }
 
-# Waits until the command succeeds: wait_for SECONDS EVENT COMMAND. The load of the machine must not matter,
-# so this gives up after five minutes at the earliest, and only if the processes were idle or have used
-# SECONDS of processor time, enough for the event on an idle machine. Gives up at once if none is running.
+# Waits until the command succeeds: wait_for SECONDS EVENT COMMAND. A slow machine must not fail the
+# test. So this gives up only after five minutes, and only if the processes were idle or have used
+# SECONDS of processor time, which suffice on an idle machine. Gives up at once if no process runs.
 wait_for() {
     local need=$1 what=$2 begin=$SECONDS before waited
     shift 2

@@ -18,7 +18,7 @@ at=$(address_of one)
 start two "${nodes[@]}" --set "node.peers=$at"
 start three "${nodes[@]}" --set "node.peers=$at"
 for name in one two three; do
-    wait_for 40 "$name to know the others" shows "$name" '"members_live":3,'
+    wait_for 40 "$name to be connected to the others" shows "$name" '"members_live":3,'
 done
 "$hearsay" keygen "$dir/four.key" >"$dir/four.id"
 four=$(id_in "$dir/four.id")
@@ -52,7 +52,7 @@ expect 0 "^order 4: ${four:0:8} is admitted: node four$" "${admit[@]}" "$four" '
 expect 1 "${four:0:8} is already admitted, by order 4" "${admit[@]}" "$four"
 start four "${nodes[@]}" --set "node.peers=$at"
 for name in one two three four; do
-    wait_for 60 "$name to know the others" shows "$name" '"members_live":4,'
+    wait_for 60 "$name to be connected to the others" shows "$name" '"members_live":4,'
 done
 expect 0 '^node four  *[0-9a-f]{8} live  order 4 ' "$hearsay" members --state "$dir/two"
 
@@ -64,7 +64,7 @@ expect 0 "^order 6: ${four:0:8} is admitted: node four again$" "${admit[@]}" "${
 rm -r "${dir:?}/four"
 start four "${nodes[@]}" --set "node.peers=$at"
 for name in one two three four; do
-    wait_for 60 "$name to know the others" shows "$name" '"members_live":4,'
+    wait_for 60 "$name to be connected to the others" shows "$name" '"members_live":4,'
 done
 
 tell 'all nodes end with one model'

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# A device that has only the swarm key asks a running node for predictions. The answers must equal
-# those of the saved model, the node must continue, and the device must not become a member. Devices
-# that may not ask are told why, and invalid questions are refused with a message: test_ask.sh HEARSAY
+# A device that has only the swarm key sends inference requests to a running node. The answers must
+# equal those of the saved model, the node must continue, and the device must not become a member.
+# Devices without permission receive the reason, and invalid requests are refused with a message:
+# test_ask.sh HEARSAY
 set -euo pipefail
 
 # shellcheck source=tests/process/story.sh

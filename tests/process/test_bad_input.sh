@@ -74,7 +74,7 @@ expect 1 "$address.*choose another node.listen port" "${node[@]}" --set "node.li
 
 tell 'a log on a full disk'
 start full --log /dev/full
-wait_for 20 'full to say so' says "$dir/full.err" 'the log cannot be written: No space left'
+wait_for 20 'full to report it' says "$dir/full.err" 'the log cannot be written: No space left'
 wait_for 20 'full to train' says "$dir/full.err" 'samples/s'
 leave full
 [[ $(grep -c 'the log cannot be written' "$dir/full.err") == 1 ]] || fail 'the node repeats the message'
@@ -136,12 +136,12 @@ alive one || fail 'the node has ended'
 count=$(grep -c '"note":"refused"' "$dir/one.log")
 ((count <= 10 * (SECONDS + 1))) || fail "$count notes about strangers"
 printf '\0\160' | throw || true
-wait_for 20 'one to say what it held back' notes one 'notes about other nodes were suppressed'
+wait_for 20 'one to report suppressed notes' notes one 'notes about other nodes were suppressed'
 
 tell 'the swarm continues'
 start two --set "node.peers=$address"
 wait_for 20 'the two to be neighbours' notes two '"neighbours":1'
-wait_for 20 'two to hear' notes two '"rumors_received":[1-9]'
+wait_for 20 'two to receive rumors' notes two '"rumors_received":[1-9]'
 
 tell 'a shared setting differs'
 start hasty --set "node.peers=$address" --set train.rate=0.5
@@ -156,7 +156,7 @@ pid[meddle]=$COPROC_PID
 read -r -u "${COPROC[0]}" between
 start three --set "node.peers=127.0.0.1:$between"
 wait_for 60 'a changed record to be seen' notes one 'a record failed authentication'
-wait_for 20 'three to hear' notes three '"rumors_received":[1-9]'
+wait_for 20 'three to receive rumors' notes three '"rumors_received":[1-9]'
 for name in three two one; do
     leave "$name"
 done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A member restarts with a new incarnation five thousand times and publishes each time. Nodes that join
-# or rejoin afterwards must be heard by all: test_begin_again.sh HEARSAY
+# A member restarts with a new incarnation five thousand times and publishes each time. All nodes
+# must receive the rumors of nodes that join or rejoin afterwards: test_begin_again.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
@@ -29,9 +29,9 @@ wait_for 60 'one to name it' notes one \
 
 tell 'all nodes receive rumors of an unknown node'
 start late "${nodes[@]}" --set "node.peers=$one"
-wait_for 60 'late to say who it is' says "$dir/late.err" ' node [0-9a-f]* in swarm'
+wait_for 60 'late to print its identity' says "$dir/late.err" ' node [0-9a-f]* in swarm'
 for name in one two three; do
-    wait_for 90 "$name to hear it" hears_more_of "$name" "$(id_of late)" 1
+    wait_for 90 "$name to receive its rumors" hears_more_of "$name" "$(id_of late)" 1
 done
 
 tell 'all nodes receive rumors of a returning node'
@@ -40,7 +40,7 @@ leave two
 before=$(heard_of one "$two")
 start two "${nodes[@]}" --set "node.peers=$one"
 for name in one three late; do
-    wait_for 90 "$name to hear it" hears_more_of "$name" "$two" "$before"
+    wait_for 90 "$name to receive its rumors" hears_more_of "$name" "$two" "$before"
 done
 
 tell 'all nodes end with one model'

@@ -12,7 +12,7 @@ together() { shows one '"members_live":2,' && shows two '"members_live":2,'; }
 tell 'two nodes'
 start_faulty one "${nodes[@]}" --set data.shard=1/2
 start two "${nodes[@]}" --set data.shard=2/2 --set "node.peers=$(address_of one)"
-wait_for 30 'both to know each other' together
+wait_for 30 'both nodes to be connected' together
 
 for jump in "$hour" 0 "-$hour" "$year" "-$year" 0; do
     tell "the clock is wrong by $jump s"
@@ -20,7 +20,7 @@ for jump in "$hour" 0 "-$hour" "$year" "-$year" 0; do
     again one 'a checkpoint is on disk'
     trains one
     heard=$(rumors two)
-    wait_for 30 'two to hear more of it' has_heard two "$heard"
+    wait_for 30 'two to receive more of its rumors' has_heard two "$heard"
     together || fail 'the other node is lost'
     ! notes two '"note":"neighbour_lost"' || fail 'two has lost it'
 done
@@ -31,7 +31,7 @@ come_again() {
     before=$(incarnation one)
     suffers "$1" 0
     start_faulty one "${nodes[@]}" --set data.shard=1/2 --set "node.peers=$(address_of two)"
-    wait_for 30 'both to know each other again' together
+    wait_for 30 'both nodes to be connected again' together
     (($(page one && sed -n 's/.*"address":"[^"]*","incarnation":\([0-9]*\).*/\1/p' "$dir/page.out") >= before)) ||
         fail "an incarnation is used again: $before is the smallest free one"
 }

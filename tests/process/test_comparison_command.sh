@@ -144,7 +144,7 @@ for strategy in gossip ako; do
     code=0
     "$program" sim "$work/idle.conf" --no-report --set "scenario.strategy=$strategy" >"$work/err" 2>&1 || code=$?
     { ((code == 1 || code == 2)) && grep -q 'no node trains; give a group its speed' "$work/err"; } ||
-        fail "$strategy, where nobody trains: exit code $code: $(cat "$work/err")"
+        fail "$strategy without training nodes: exit code $code: $(cat "$work/err")"
 done
 code=0
 "$program" compare >"$work/out" 2>&1 || code=$?

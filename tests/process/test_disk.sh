@@ -46,7 +46,7 @@ begin() {
     start one "${nodes[@]}" --set data.shard=1/2
     wait_for 20 'one to save' notes one 'a checkpoint is on disk'
     start two "${nodes[@]}" --set data.shard=2/2 --set "node.peers=$(address_of one)"
-    wait_for 20 'both to know each other' shows one '"members_live":2,'
+    wait_for 20 'both nodes to be connected' shows one '"members_live":2,'
 }
 
 # Checks node one while its disk fails with this error, until "mend" repairs the disk.
@@ -58,7 +58,7 @@ suffer() {
     expect 0 '^order [0-9]+: the swarm gets a new key' "$hearsay" rekey "${by[@]}" --anyone --both 24
     order=$(sed -n 's/^order \([0-9]*\):.*/\1/p' "$dir/said.out")
     wait_for 20 'one to have the key' shows one "\"order\":$order,\"missing\":0"
-    wait_for 20 'one to say that it cannot keep it' says "$dir/one.err" "swarm\.key(\.older)?: cannot.*$how"
+    wait_for 20 'one to report that it cannot save the key' says "$dir/one.err" "swarm\.key(\.older)?: cannot.*$how"
     [[ ! -e $dir/one/swarm.key ]] || ! cmp -s "$dir/one/swarm.key" "$dir/two/swarm.key" ||
         fail 'the key is there'
 }
@@ -75,7 +75,7 @@ tell 'a disk whose writes fail'
 start_faulty one "${nodes[@]}" --set data.shard=1/2
 wait_for 20 'one to save' notes one 'a checkpoint is on disk'
 start two "${nodes[@]}" --set data.shard=2/2 --set "node.peers=$(address_of one)"
-wait_for 20 'both to know each other' shows one '"members_live":2,'
+wait_for 20 'both nodes to be connected' shows one '"members_live":2,'
 suffers 0 5 # errno 5: EIO
 suffer 'Input/output error'
 suffers 0 0
@@ -136,7 +136,7 @@ mkdir -p "$dir/small"
 mount -t tmpfs -o size=64k none "$dir/small"
 dd if=/dev/zero of="$dir/small/filler" bs=4096 2>/dev/null || true
 start three --log "$dir/small/log"
-wait_for 20 'three to say so' says "$dir/three.err" 'the log cannot be written: No space left.*the node continues'
+wait_for 20 'three to report it' says "$dir/three.err" 'the log cannot be written: No space left.*the node continues'
 rm "$dir/small/filler"
 wait_for 20 'three to go on with it' says "$dir/three.err" 'the log can be written again'
 wait_for 20 'a line' says "$dir/small/log" '"samples'

@@ -24,7 +24,7 @@ tell 'a member of the swarm publishes'
 make_villain
 know_each_other
 start_client villain 'dense 16, relu, dense 10' 12730 "$one" "$two" "$three" --stay
-wait_for 240 'the villain to publish' says "$dir/client.out" '^3 neighbours hold it'
+wait_for 240 'the attacker to publish' says "$dir/client.out" '^3 neighbours hold it'
 for name in one two three; do
     shows "$name" "\"id\":\"${villain}[0-9a-f]*\",\"incarnation\":[0-9]*,\"rumors\":1," ||
         fail "$name does not know its rumor"
@@ -45,14 +45,14 @@ expect 1 'is the key of another operator' \
 expect 1 'no-such.key: not found; .*hearsay operatorkey' \
     "${expel[@]}" --key "$dir/no-such.key" --reason why "$villain"
 printf 'no order' >"$dir/one/order"
-wait_for 20 'one to refuse what is no order' notes one 'was refused: it is not an order'
+wait_for 20 'one to refuse the invalid order' notes one 'was refused: it is not an order'
 [[ ! -e $dir/one/order ]] || fail 'the refused order is still in the folder'
 
 tell 'all nodes expel the member and remove its rumors from their bases'
 expect 0 "^order 1: $villain is expelled from the swarm: publishes noise$" \
     "${expel[@]}" "$villain" --reason 'publishes noise'
 says "$dir/said.out" '1 are retracted from the base, and 0 stay$' || fail 'the output lacks the number of retracted rumors'
-wait_for 20 'the villain to be turned away' says "$dir/client.out" \
+wait_for 20 'the attacker to be turned away' says "$dir/client.out" \
     '^turned away: BYE 9: publishes noise'
 reap villain 3
 for name in one two three; do

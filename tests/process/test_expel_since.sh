@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A member of a swarm of real nodes is expelled during training, and all bases lose its rumors since
-# some moment. A witness in Python hears all rumors from the first on and recomputes the base:
-# test_expel_since.sh HEARSAY
+# some moment. A witness in Python receives all rumors and recomputes the base: test_expel_since.sh
+# HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
@@ -65,10 +65,10 @@ sees $(($(versions) + 5))
 tell 'a restarted node lacks the earlier rumors'
 leave two
 start two "${nodes[@]}" --set "node.peers=$one"
-wait_for 40 'two to know the order' shows two "\"number\":1,\"id\":\"$out\""
+wait_for 40 'two to have the order' shows two "\"number\":1,\"id\":\"$out\""
 page one
 first=$(sed -n 's/.*"program":"[^"]*","id":"\([0-9a-f]*\)".*/\1/p' "$dir/page.out")
-wait_for 40 'two to know what one published' shows two "\"id\":\"$first\",\"incarnation\":[0-9]*,\"rumors\""
+wait_for 40 'two to know the rumors of one' shows two "\"id\":\"$first\",\"incarnation\":[0-9]*,\"rumors\""
 expect 1 'log has the rumors of .* since .*hearsay rewind' \
     "${expel[@]}" --state "$dir/two" "${first:0:12}" --since "$moment"
 
@@ -79,7 +79,7 @@ expect 0 "digest $(digest one); rumors: .*\\b${out:0:8} $kept of [0-9]+" /usr/bi
     "$(dirname "${BASH_SOURCE[0]}")/recompute.py" "$dir/heard" \
     "$dir/one/base.safetensors" "$dir/two/base.safetensors"
 heard=$(sed -n "s/.*one.*${out:0:8} $kept of \([0-9]*\).*/\1/p" "$dir/said.out")
-((heard > kept)) || fail "the witness heard $heard of its rumors, and $kept stay"
+((heard > kept)) || fail "the witness received $heard of its rumors, but $kept stay"
 ! grep -h '"level":"error"' "$dir/one.log" "$dir/two.log" || fail 'a node logged an error'
 
 printf '%3d s  done\n' "$SECONDS"

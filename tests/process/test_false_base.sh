@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A member gives a joiner the true history of the swarm and blocks of zeros:
-# test_false_base.sh HEARSAY
+# A member sends a joiner the true history of the swarm, but blocks of zeros: test_false_base.sh
+# HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
@@ -29,7 +29,7 @@ notes three "\"note\":\"false_base\".*$villain" || fail 'three does not say who 
 tell 'the joiner takes the base of another node'
 start two "${nodes[@]}" --set "node.listen=$two" --set "node.peers=$one"
 wait_for 120 'three to hold the base' notes three 'has the base of the swarm'
-wait_for 60 'three to know both' shows three '"neighbours":2,'
+wait_for 60 'three to be connected to both' shows three '"neighbours":2,'
 joined_again() { (($(grep -c '"note":"joined"' "$dir/two.log") > 1)); } # the log contains both starts
 wait_for 120 'two to have joined again' joined_again
 

@@ -80,7 +80,7 @@ start three --set "model.start=$base" --set node.swarm=new --set "node.peers=$ad
 start other --set node.swarm=new --set "node.peers=$address"
 wait_for 20 'the other to take over its weights' notes other '"note":"first_weights"'
 for name in one two three other; do
-    wait_for 30 "$name to hear another" has "$name" rumors_received 1
+    wait_for 30 "$name to receive rumors" has "$name" rumors_received 1
 done
 kill -TERM "${pid[one]}" "${pid[two]}" "${pid[three]}" "${pid[other]}"
 for name in one two three other; do

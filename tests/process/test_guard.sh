@@ -28,7 +28,7 @@ tell 'a restart with fifty times the rate ruins the model, and the node prints a
 start one "${nodes[@]}" --set train.rate=1 --set train.clip=0 --set train.weight_decay=0
 wait_for 60 'the warning' notes one '"note":"training","level":"(warning|error)".*hearsay rewind'
 notes one "\"note\":\"training\".*to return to the best base .$kept %.: hearsay rewind" || fail 'the warning does not name the best score'
-wait_for 20 'the page to say so' shows one '"is_well":false'
+wait_for 20 'the status to report it' shows one '"is_well":false'
 expect 0 'alarm: +training has a problem' "$hearsay" status --state "$dir/one"
 leave one
 

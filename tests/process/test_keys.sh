@@ -33,7 +33,7 @@ tell 'a debugger reads the memory of one of two nodes'
 start one "${nodes[@]}"
 one=$(address_of one)
 start two "${nodes[@]}" --set "node.peers=$one"
-wait_for 40 'both to know each other' shows one '"members_live":2,'
+wait_for 40 'both nodes to be connected' shows one '"members_live":2,'
 "$hearsay" keygen "$dir/looker.key" >/dev/null
 look_into one --node-swarm-key "$dir/swarm.key"
 

@@ -37,7 +37,7 @@ at=$(address_of one)
 start_as two --set "node.peers=$at"
 start_as three --set "node.peers=$at"
 for name in one two three; do
-    wait_for 40 "$name to know the others" shows "$name" '"members_live":3,'
+    wait_for 40 "$name to be connected to the others" shows "$name" '"members_live":3,'
 done
 
 tell 'a node that is not listed is refused and ends'
@@ -54,7 +54,7 @@ tell 'an invalid list is reported and the previous one kept'
 cp "$dir/members" "$dir/members.good"
 echo nonsense >>"$dir/members"
 kill -HUP "${pid[one]}"
-wait_for 20 'one to say what is wrong' notes one \
+wait_for 20 'one to report the invalid list' notes one \
     'members: line 4: the line does not begin with an id.*the previous list stays in force'
 shows one '"members_live":3,' || fail 'one lost members because of an invalid list'
 
@@ -79,7 +79,7 @@ expect 1 'no node runs' "$hearsay" members --state "$dir/nowhere"
 tell 'after the lists are equal, the models are equal at the end'
 kill -HUP "${pid[two]}" "${pid[three]}"
 for name in one two three four; do
-    wait_for 120 "$name to know the others" shows "$name" '"members_live":4,'
+    wait_for 120 "$name to be connected to the others" shows "$name" '"members_live":4,'
 done
 leave_together one two three four
 

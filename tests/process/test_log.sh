@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A node can no longer write its log, because its terminal was hung up (EIO) or nobody reads it (EPIPE).
-# It must continue to train and report the failure elsewhere: test_log.sh HEARSAY
+# A node can no longer write its log, because its terminal was hung up (EIO) or no process reads it
+# (EPIPE). It must continue to train and report the failure elsewhere: test_log.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
@@ -36,7 +36,7 @@ start one --log "$tty"
 trains one
 ! says "$dir/one.err" 'the log cannot be written' || fail 'the log failed from the start'
 hang_up
-wait_for 20 'one to say so' says "$dir/one.err" 'the log cannot be written: Input/output error.*the node continues'
+wait_for 20 'one to report it' says "$dir/one.err" 'the log cannot be written: Input/output error.*the node continues'
 trains one
 leave one
 (($(grep -c 'the log cannot be written' "$dir/one.err") == 1)) || fail 'the node repeats the message'

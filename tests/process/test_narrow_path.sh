@@ -52,7 +52,7 @@ tell 'a joining node adapts and reports it once'
 hearsay=$dir/in_b
 start two "${large[@]}" --set node.listen=none --set node.peers=10.99.1.2:7770 --set data.shard=2/2
 hearsay=$program
-wait_for 60 'two to say that large packets do not arrive' notes two '"note":"stalled"'
+wait_for 60 'two to report that large packets do not arrive' notes two '"note":"stalled"'
 says "$dir/two.err" 'warning: .* went silent twice .* packets of at most 1024 bytes' ||
     fail 'the warning does not name the packet size'
 received() { # prints the number of rumors that node one received
@@ -62,7 +62,7 @@ received() { # prints the number of rumors that node one received
 hears_more() { local now; now=$(received "$1"); [[ $now ]] && ((now > $2 + 5)); }
 for name in one two; do
     before=$(received "$name")
-    wait_for 60 "$name to hear the other" hears_more "$name" "${before:-0}"
+    wait_for 60 "$name to receive rumors" hears_more "$name" "${before:-0}"
 done
 # One note for each size. A pause of this machine may look like a second loss.
 (($(grep -c '"note":"stalled"' "$dir/two.log") <= 2)) || fail 'the node repeats the note'
@@ -81,4 +81,4 @@ expect 0 '^ok    peer 10.99.1.2:7770: is node' \
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/three"
 ! says "$dir/said.out" 'are lost' || fail 'doctor warns of a path without a limit'
 
-echo 'narrow paths are told and got over'
+echo 'narrow paths are reported and handled'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A swarm of real nodes moves to another key while it trains. Python clients hold the old key:
+# A swarm of real nodes changes its key during training. Python clients have the old key:
 # test_rekey.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
@@ -21,7 +21,7 @@ is_member() { shows one "\"id\":\"$1\",[^{}]*\"admitted_by\""; }
 has_key() { shows "$1" "\"swarm_key\":\{\"hash\":\"[0-9a-f]*\",\"order\":$2,\"missing\":0,\"older\":$3,"; }
 turned_away() {
     reap "$1" 3
-    says "$dir/client.out" "^turned away: $2" || fail "$1 is not told \"$2\""
+    says "$dir/client.out" "^turned away: $2" || fail "$1 does not receive \"$2\""
     [[ ! -e $dir/$1.new ]] || fail "$1 has the new key"
 }
 
@@ -39,7 +39,7 @@ tell 'a member is expelled; the others and a client are admitted'
 villain=$(id_of villain)
 guest=$(id_of guest)
 ask_as villain
-wait_for 40 'one to know the villain' is_member "$villain"
+wait_for 40 'one to know the attacker' is_member "$villain"
 expect 0 '^order 1: ' "$hearsay" expel "${by[@]}" "$villain" --reason 'publishes noise'
 turned_away villain 'BYE 9: publishes noise'
 expect 0 '^order 4: ' "$hearsay" admit "${by[@]}" --present
@@ -81,7 +81,7 @@ expect 0 "^ok +swarm key: $dir/two/swarm.key: the node uses this key of order 6,
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/two" --set "node.peers=$one"
 says "$dir/said.out" '^ok +peer .* accepts this node' || fail 'the peer does not accept the doctor'
 start two "${nodes[@]}" --set "node.peers=$one"
-wait_for 40 'two to say which key it uses' notes two \
+wait_for 40 'two to report its key' notes two \
     "the swarm key is that of $dir/two/swarm.key \(order 6\), which is newer than $dir/swarm.key"
 wait_for 40 'two to be back' shows one '"neighbours":2,'
 
@@ -106,16 +106,16 @@ says "$dir/client.out" '^has the swarm key of order 7$' || fail 'the guest is no
 
 tell 'a node that missed both keys rejoins with a copy of the key file'
 start three "${nodes[@]}" --set "node.peers=$one" --set train.enabled=no
-wait_for 40 'three to be turned away' notes three 'another swarm key \(copy the newest\)'
+wait_for 40 'three to be refused' notes three 'another swarm key \(copy the newest\)'
 kill -TERM "${pid[three]}"
 reap three 0
 rm "$dir/three.log"
 start three "${nodes[@]}" --set "node.peers=$one" --set "node.swarm_key=$dir/third.key"
 wait_for 40 'three to be back' shows one '"neighbours":2,'
-wait_for 40 'three to have heard of the order' has_key three 7 0
+wait_for 40 'three to have the order' has_key three 7 0
 
 for name in one two three; do
-    wait_for 40 "$name to know the others" shows "$name" '"neighbours":2,'
+    wait_for 40 "$name to be connected to the others" shows "$name" '"neighbours":2,'
 done
 wait_for 40 'three to have joined' notes three '"note":"joined"'
 

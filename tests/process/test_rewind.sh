@@ -38,7 +38,7 @@ start two "${nodes[@]}" --set "node.peers=$one"
 wait_for 40 'two to publish' published two
 out=$(own_id two)
 knows_two() { shows one "\"id\":\"$out\",\"incarnation\":[0-9]*,\"rumors\":[1-9]"; }
-wait_for 40 'one to know it' knows_two
+wait_for 40 'one to know the rumors of two' knows_two
 leave_together one two
 
 tell "rewind lists the bases and the member's part of each"

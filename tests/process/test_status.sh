@@ -53,7 +53,7 @@ expect 0 '"rate_age_s":[0-9.e-]+,' "${status[@]}" --state "$dir/two" --json
 expect 0 '"neighbours":1,"members_live":2' "${status[@]}" --state "$dir/two" --json
 
 tell 'top draws on any terminal'
-wait_for 20 'one to say what it has learned' shows one '"samples":[1-9][^{}]*"is_self":true'
+wait_for 20 'one to report its samples' shows one '"samples":[1-9][^{}]*"is_self":true'
 # Runs top with q already typed, so that it draws once: top_on COLUMNS ENVIRONMENT
 top_on() {
     script -qec "stty rows 30 cols $1; env $2 '$hearsay' top --state '$dir/one'" /dev/null \
@@ -83,7 +83,7 @@ says "$dir/said.out" '1 peer configured, none reached for [0-9]' || fail 'the st
 says "$dir/said.out" '^ +127.0.0.1:1 cannot be reached: connection refused' || fail 'its message lacks the reason'
 expect 3 '"stage":"running","healthy":false,"peers_configured":1,"alone_s":[0-9.]+,"alone_reason":"127' \
     "${status[@]}" --state "$dir/early" --json
-wait_for 20 'early to say so itself' says "$dir/early.err" 'alone: 1 peer configured, none reached'
+wait_for 20 'early to warn on standard error' says "$dir/early.err" 'alone: 1 peer configured, none reached'
 
 tell 'two signals at the same time count as one'
 kill -STOP "${pid[early]}" # both commands must wait for its answer

@@ -157,7 +157,7 @@ start three --set "node.peers=$address"
 for name in one two three; do
     wait_for 20 "$name to have two neighbours" notes "$name" '"neighbours":2'
 done
-wait_for 20 'all to hear rumors' notes one '"rumors_received":[1-9]'
+wait_for 20 'all to receive rumors' notes one '"rumors_received":[1-9]'
 
 ! grep -h '"note":"status"' "$dir"/*.log | grep -qv '"steps":[0-9]' ||
     fail 'a status line without figures'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A member gives three real nodes three different rumors with the same number. Another member publishes
-# a rumor that moves the base too far: test_two_rumors.sh HEARSAY
+# A member sends three real nodes three different rumors with the same number. Another member
+# publishes a rumor that moves the base too far: test_two_rumors.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
@@ -14,13 +14,13 @@ tell 'a member signs a different rumor with one number for each of three nodes'
 make_villain
 know_each_other
 start_villain equivocate "$one" "$two" "$three"
-wait_for 240 'the villain to be turned away' says "$dir/client.out" \
+wait_for 240 'the attacker to be turned away' says "$dir/client.out" \
     '^turned away: BYE 9: it signed two different rumors under one number'
 reap villain 3
 
 tell 'all nodes expel the member and keep the proof'
 for name in one two three; do
-    wait_for 40 "$name to say so" notes "$name" \
+    wait_for 40 "$name to report it" notes "$name" \
         "$villain.*is expelled: it signed two different rumors under one number"
     wait_for 20 "$name to take out what it had of it" eval "! has_its_rumor $name"
     wait_for 20 "$name to write the proof down" test -s "$dir/$name/proofs"
@@ -39,11 +39,11 @@ tell 'another member signs a rumor that moves a weight three times as far as all
 rm -f "$dir/villain.key"
 make_villain
 start_villain exceed "$one"
-wait_for 240 'the villain to be turned away' says "$dir/client.out" \
+wait_for 240 'the attacker to be turned away' says "$dir/client.out" \
     '^turned away: BYE 5: sent an invalid rumor'
 reap villain 3
 for name in one two three; do
-    wait_for 40 "$name to say so" notes "$name" \
+    wait_for 40 "$name to report it" notes "$name" \
         "$villain.*is expelled: it signed a rumor that moves the base or reports samples beyond the limits"
     ! has_its_rumor "$name" || fail "$name has taken it"
 done

@@ -71,7 +71,7 @@ new=$(address_of new)
 start_release "$older" old-too 3 --set "node.peers=$new"
 start_release "$newer" new-too 4 --set "node.peers=$old, $new"
 for name in old new old-too new-too; do
-    wait_for 40 "$name to know the others" shows "$name" '"neighbours":3,'
+    wait_for 40 "$name to be connected to the others" shows "$name" '"neighbours":3,'
     wait_for 40 "$name to have learned" shows "$name" '"rumors_published":[1-9]'
 done
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A member publishes the opposite of each rumor that it hears. The three others expel it by their votes:
-# test_votes.sh HEARSAY
+# A member publishes the opposite of each rumor that it receives. The three others expel it by their
+# votes: test_votes.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
@@ -30,13 +30,13 @@ know_each_other
 
 tell 'the fourth member publishes the opposite of each rumor until all three nodes have voted'
 start_villain oppose "$one" "$two" "$three"
-wait_for 240 'the villain to be turned away' says "$dir/client.out" \
+wait_for 240 'the attacker to be turned away' says "$dir/client.out" \
     '^turned away: BYE 9: most members signed that its updates are harmful'
 reap villain 3
 
 tell 'all nodes expel the member, report the reason, and keep the votes'
 for name in one two three; do
-    wait_for 40 "$name to say so" notes "$name" \
+    wait_for 40 "$name to report it" notes "$name" \
         "$villain.*is expelled: a majority of the members signed that its updates are harmful"
     shows "$name" '"is_voted":true' || fail "$name does not show it"
     wait_for 20 "$name to write three votes down" has_votes "$name"

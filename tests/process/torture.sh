@@ -138,7 +138,7 @@ attend() {
     elif [[ ${state[$i]} == up ]] || ((now_ms < until_ms[$i])); then
         return
     elif [[ ${state[$i]} == leaving ]]; then
-        fail "$name was told to leave and does not"
+        fail "$name does not leave after SIGTERM"
     elif [[ ${state[$i]} == down ]]; then
         come "$i"
     else
