@@ -6,8 +6,8 @@
  * count: those with clearly less than a tenth of the parameters.
  *
  * Prints bytes / budget: minimum, median, maximum, and the part of the publications within 10 %.
- * Also prints how many publications needed one pass over the residuals, and how often tau swung:
- * changed by more than a tenth in opposite directions in consecutive publications of a node.
+ * Also prints how many publications needed one pass over the residuals, and how often tau swung.
+ * Tau swings if it changes by more than a tenth in opposite directions in consecutive publications.
  */
 #include <math.h>
 #include <stdio.h>

@@ -5,9 +5,10 @@
  *
  * MODEL is the model's description, as a node sends it. Each publication draws its entries at
  * DENSITY and is cut into rumors as a node does on a fast link. All rumors are made and signed
- * first. Then the program joins the swarm through the node at PORT of the loopback, prints the
- * number and bytes of the rumors and the time, and sends them at RATE megabytes per second (0: as
- * fast as possible). It sends a rumor again if the node requests it. It runs until it is killed. */
+ * first. Then the program joins the swarm through the node at PORT of the loopback. It prints the
+ * number and bytes of the rumors and the time, and then sends them at RATE megabytes per second (0:
+ * as fast as possible). It sends a rumor again if the node requests it. It runs until it is killed.
+ */
 #include <math.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

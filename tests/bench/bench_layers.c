@@ -1,5 +1,6 @@
-/* Measures how fast image models train on this machine's CPU (forward, backward and SGD): samples
- * per second, and the part of sgemm's maximum speed that they reach. bench_layers [THREADS] */
+/* Measures how fast image models train on this machine's CPU (forward, backward and SGD). Prints
+ * samples per second, and the part of sgemm's maximum speed that they reach. bench_layers [THREADS]
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

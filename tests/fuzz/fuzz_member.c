@@ -396,7 +396,7 @@ void fuzz_begin(void)
         scene_keep(scenes[i]);
 }
 
-/* The first byte chooses the beginning: a node that trains, or one that has just started. */
+/* The first byte chooses the scene: a node that trains, or one that has just started. */
 void fuzz_one(const uint8_t *data, size_t bytes)
 {
     input = (struct input){data, bytes};

@@ -30,8 +30,8 @@ static void equals_powersgd_with_uncompressed_gradients(void **state)
     play_end(&allreduce);
 }
 
-/* A step takes 0.695 s, so 14 fit 10 s: 0.2 s of training, 4 transfers of 40 ms, and two thirds of
- * a message twice over 1 Mbit/s. With half of the bytes it takes 0.527 s, so 18 fit. */
+/* A step takes 0.695 s, so 14 fit 10 s. It has 0.2 s of training, 4 transfers of 40 ms, and two
+ * thirds of a message twice over 1 Mbit/s. With half of the bytes it takes 0.527 s, so 18 fit. */
 static void a_step_costs_an_all_reduce_of_the_gradients(void **state)
 {
     (void)state;

@@ -150,9 +150,9 @@ static void the_unsent_momentum_stays_and_steps_are_signs_of_the_mean(void **sta
     play_end(&played);
 }
 
-/* A step takes 0.2848 s, so 35 fit 10 s: 0.2 s of training, and two transfers of a message over 1
- * Mbit/s and 40 ms. A message has 4 of each 560 components (0.0078), each with 10 bits for its
- * index. Of ten biases it has one, with 4 bits. */
+/* A step takes 0.2848 s, so 35 fit 10 s. It has 0.2 s of training, and two transfers of a message
+ * over 1 Mbit/s and 40 ms. A message has 4 of each 560 components (0.0078), each with 10 bits for
+ * its index. Of ten biases it has one, with 4 bits. */
 static void a_message_has_index_and_value_of_each_component_and_goes_to_all(void **state)
 {
     (void)state;

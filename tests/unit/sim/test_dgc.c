@@ -159,8 +159,8 @@ static void the_first_epochs_send_more_entries(void **state)
     }
 }
 
-/* A step takes 0.2882 s, so 34 fit 10 s: 0.2 s of training, and two transfers of 79 entries and ten
- * biases over 1 Mbit/s and 40 ms. */
+/* A step takes 0.2882 s, so 34 fit 10 s. It has 0.2 s of training, and two transfers of 79 entries
+ * and ten biases over 1 Mbit/s and 40 ms. */
 static void a_message_has_six_bytes_an_entry_and_goes_to_all(void **state)
 {
     (void)state;

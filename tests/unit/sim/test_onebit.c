@@ -95,8 +95,9 @@ static void nodes_and_the_mean_have_separate_errors(void **state)
     play_end(&played);
 }
 
-/* A step takes 0.2914 s, so 34 fit 10 s: 0.2 s of training, two delays of 40 ms, and two thirds of
- * a message twice over 1 Mbit/s. Ten rows of 784 and a vector of 10 have two values each. */
+/* A step takes 0.2914 s, so 34 fit 10 s. It has 0.2 s of training, two delays of 40 ms, and two
+ * thirds of a message twice over 1 Mbit/s. Ten rows of 784 and a vector of 10 have two values each.
+ */
 static void a_step_costs_a_bit_an_entry_and_two_values_a_row(void **state)
 {
     (void)state;

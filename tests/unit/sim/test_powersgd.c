@@ -183,8 +183,8 @@ static void the_error_of_rank_1_stays_small(void **state)
     play_end(&part);
 }
 
-/* A step takes 0.588 s, so 17 fit 10 s: 0.2 s of training, eight transfers of 40 ms, and twice two
- * thirds of a message over 1 Mbit/s. */
+/* A step takes 0.588 s, so 17 fit 10 s. It has 0.2 s of training, eight transfers of 40 ms, and
+ * twice two thirds of a message over 1 Mbit/s. */
 static void a_step_costs_two_all_reduces_of_the_factors(void **state)
 {
     (void)state;
