@@ -3,7 +3,6 @@
 # tests/bench contains benchmarks.
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
-# Functions that tests share: a library for each room.
 file(GLOB SUPPORT CONFIGURE_DEPENDS tests/support/base/*.c)
 add_library(support_base STATIC ${SUPPORT}) # without cmocka, for the benchmarks
 target_include_directories(support_base PUBLIC tests)
@@ -148,7 +147,6 @@ foreach(SCRIPT disk clock memory)
 endforeach()
 # Under load an answer of a node may take longer than these tests wait, so they run alone.
 set_tests_properties(bad_disk expel_since PROPERTIES RUN_SERIAL ON)
-# Skipped without PyTorch.
 add_executable(learn_steps tests/process/learn_steps.c)
 target_link_libraries(learn_steps PRIVATE model m)
 find_package(Python3 3.7 COMPONENTS Interpreter)
@@ -181,7 +179,6 @@ if(SYSTEM_PYTHON3 AND NOT SANITIZE)
   set_tests_properties(python_install PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 
-# Skipped without transformers.
 add_executable(model_file tests/process/model_file.c)
 target_link_libraries(model_file PRIVATE config m)
 if(Python3_FOUND)

@@ -168,7 +168,6 @@ needs() {
         fail "$python has no torchft; install it into a venv by pip, or leave out torchft and streaming"
 }
 
-# Kills all processes of this run.
 end_all() {
     kill -KILL "${pids[@]}" 2>/dev/null || true
     wait "${pids[@]}" 2>/dev/null || true
@@ -186,7 +185,6 @@ judge() { # folder, contestant, model, Mbit/s, milliseconds, rate, options
     rm -rf -- "$folder"
 }
 
-# Saves hearsay's initial weights for the other methods.
 first_weights() {
     local model=$1 folder=$dir/first
     [[ ! -e $out/first-$model.safetensors ]] || return 0
@@ -199,7 +197,6 @@ first_weights() {
     cp -- "$folder/node1/base.safetensors" "$out/first-$model.safetensors"
 }
 
-# Splits the text into training text and its held-out end.
 split_text() {
     mkdir -p "${data[language]}"
     zcat -- "$text" >"$dir/all"

@@ -21,7 +21,6 @@ small=(--set model.name=lenet --set node.listen=127.0.0.1:0 --set node.save_s=0
 export OPENBLAS_NUM_THREADS=1
 [[ -z $cpus ]] || taskset -p -c "$cpus" $$ >/dev/null
 
-# Prints the processor time of the loop of node $1 in nanoseconds.
 loop_of() {
     local ns
     read -r ns _ <"/proc/${pid[n$1]}/task/${pid[n$1]}/schedstat"

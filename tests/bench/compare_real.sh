@@ -129,7 +129,6 @@ start_node() {
     pids+=("$!")
 }
 
-# Waits until node $1 has a note that matches $2.
 wait_for() {
     local until=$((SECONDS + 60))
     until grep -qs -- "$2" "$dir/node$1.log"; do
@@ -139,7 +138,6 @@ wait_for() {
     done
 }
 
-# Records the counters of the bridge's ports once a second.
 watch_links() {
     local second
     for ((second = 0; second <= seconds; second++)); do

@@ -103,7 +103,6 @@ start_site() { # site, folder
     pids+=("$!")
 }
 
-# Waits until the log of site $1 in folder $2 matches $3.
 wait_for() {
     local until=$((SECONDS + 120))
     until grep -qs -- "$3" "$2/node$1.log"; do
@@ -113,7 +112,6 @@ wait_for() {
     done
 }
 
-# Records the status of all sites twice a second for SECONDS.
 ask() { # seconds, folder
     local until=$((SECONDS + $1)) i
     while ((SECONDS < until)); do

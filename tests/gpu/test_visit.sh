@@ -15,14 +15,12 @@ fail() {
     exit 1
 }
 
-# Runs the visit, which must end with this exit code.
 visits() {
     local want=$1 code=0
     shift
     bash "$visit" "$@" >"$dir/said" 2>&1 || code=$?
     ((code == want)) || fail "code $code, not $want: visit.sh $*: $(<"$dir/said")"
 }
-# Fails unless a step ended with a matching exit code.
 ended() { grep -qE "^$1	($2)	" "$OUT/summary.tsv" || fail "the step $1 did not end with $2"; }
 
 ! grep -q __asan_init "$build/hearsay" ||

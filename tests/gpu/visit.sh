@@ -300,7 +300,6 @@ step_torch() {
     python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null || skip 'no PyTorch with CUDA'
     python3 "$KIT/tests/bench/bench_torch.py" --cuda bf16 gpt2-124m gpt-mini compiled
 }
-# Writes random tokens in llm.c's format.
 step_llmc() {
     needs_gpu
     [[ -x $KIT/build/train_gpt2cu ]] || skip 'no train_gpt2cu in the kit: visit.sh pack --llmc FILE'

@@ -31,10 +31,8 @@ swarm() { # program, folder
         fail 'digests differ'
 }
 
-# The program must start the simulator.
 storm() { "$1" sim --faults --seeds 1..1 >/root/storm 2>&1 || { cat /root/storm && fail 'the simulator'; }; }
 
-# Prints all installed files whose names contain hearsay.
 ours() { find / -xdev \( -path /given -o -path /proc -o -path /root \) -prune -o -name '*hearsay*' -print; }
 
 tell 'the tarball, unpacked in two places, and moved'

@@ -35,7 +35,6 @@ refused 'its test is gone' 's/^Invariant:.*/Test: test_gone/' 'there is no test 
 refused 'it does not say what is wrong' '/^Wrong/d' 'no "Wrong: ..."'
 refused 'its file is gone' 's|^--- a/|--- a/gone/|' 'there is no gone/'
 
-# Tries commits until each quarter has come.
 declare -A quarters=()
 for ((commit = 1; ${#quarters[@]} < 4; commit++)); do
     ((commit <= 100)) || fail "100 commits play ${#quarters[@]} quarters"

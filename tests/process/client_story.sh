@@ -26,7 +26,6 @@ start_member() {
     pid[$name]=$!
 }
 
-# Starts the client: start_client NAME LAYERS PARAMETERS [OPTION...]
 start_client() { start_member client.py "$@"; }
 
 # Starts the nodes one, two and three with these options and sets $one, $two and $three to their

@@ -14,7 +14,6 @@ suffers 0 0
 
 hearsay_here=$hearsay
 with_faults() { FAULTS=$dir/script LD_PRELOAD=$faults exec "$hearsay_here" "$@"; }
-# Starts a node like start, with faults.
 start_faulty() {
     [[ -e $dir/$1.key ]] || "$hearsay" keygen "$dir/$1.key" >/dev/null
     [[ -e $dir/swarm.key ]] || "$hearsay" swarmkey "$dir/swarm.key" >/dev/null

@@ -120,7 +120,6 @@ begin_swarm() {
     done
 }
 
-# Prints the bytes that the port to the joiners has sent.
 sent() { sed -n 's/^ *port:\( *[0-9]*\)\{8\} *\([0-9]*\).*/\2/p' /proc/net/dev; }
 
 # Records lines "time node kind value": processor seconds of loops and of learners (all other

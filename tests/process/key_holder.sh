@@ -31,7 +31,6 @@ has_learned() { [[ $(learned "$1") -ge $samples ]]; }
 says_it_all() { wait_for 60 'the attacker to be done' says "$dir/client.out" "$1"; }
 notes_it() { wait_for 60 "$1 to report it" notes "$1" "$2"; }
 
-# The client must be refused with this reason.
 turned_away() {
     says_it_all "^turned away: BYE $1"
     reap villain 3

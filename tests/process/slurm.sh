@@ -120,7 +120,6 @@ is_running() { [[ $(state "$1") == RUNNING ]]; }
 is_pending() { [[ $(state "$1") == PENDING ]]; }
 is_over() { [[ $(state "$1") =~ ^(|COMPLETED|CANCELLED|FAILED|TIMEOUT)$ ]]; }
 
-# Prints the number of nodes whose log matches.
 nodes_with() { { grep -lE -- "$1" "$dir"/run/task-*/log.jsonl 2>/dev/null || true; } | wc -l; }
 all_have() { (($(nodes_with "$1") == 4)); }
 

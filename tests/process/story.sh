@@ -110,7 +110,6 @@ start() {
     pid[$name]=$!
 }
 
-# Writes the node's status as JSON to page.out.
 page() { "$hearsay" status --state "$dir/$1" --json >"$dir/page.out" 2>/dev/null || true; }
 shows() { page "$1" && says "$dir/page.out" "$2"; }
 # Prints the last digest of the base in the log of a node.
@@ -120,7 +119,6 @@ notes() { says "$dir/$1.log" "$2"; } # Returns success if the log of this node m
 alive() { kill -0 "${pid[$1]}" 2>/dev/null; }
 dead() { ! alive "$1"; }
 
-# Prints the address at which a node listens.
 address_of() {
     wait_for 20 "$1 to listen" notes "$1" '"note":"started".*"address"'
     sed -n 's/.*"note":"started".*"address":"\([^"]*\)".*/\1/p' "$dir/$1.log"

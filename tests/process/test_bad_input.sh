@@ -117,7 +117,6 @@ for name in stranger elsewhere; do
     reap "$name" 0
 done
 
-# Sends the standard input to the port.
 throw() { cat >"/dev/tcp/127.0.0.1/$port"; } 2>/dev/null
 
 tell 'noise on the port'

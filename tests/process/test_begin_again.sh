@@ -10,7 +10,6 @@ start_three "${nodes[@]}"
 
 id_of() { sed -n 's/.*hearsay [0-9.]* node \([0-9a-f]*\) in.*/\1/p' "$dir/$1.err" | head -n 1; }
 
-# Prints the number of rumors of that member in the base of this node.
 heard_of() {
     page "$1"
     local member

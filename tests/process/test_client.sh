@@ -9,7 +9,6 @@ layers='dense 96, relu, dense 10' # ten blocks: more than one FETCH asks for
 nodes=(--set "model.layers=$layers" --set exchange.interval_s=1 --set exchange.bytes_per_s=2K
     "${patient[@]}")
 
-# The client must end with this exit code and print a line for each pattern.
 expect_lines() {
     local want=$1 code=0 pattern
     shift

@@ -25,7 +25,6 @@ for jump in "$hour" 0 "-$hour" "$year" "-$year" 0; do
     ! notes two '"note":"neighbour_lost"' || fail 'two has lost it'
 done
 
-# Starts node one again with a clock that is wrong by $1 seconds.
 come_again() {
     local before
     before=$(incarnation one)

@@ -102,7 +102,6 @@ sed -n '/^ako .*train.rate/p' "$work/out" | cmp -s - "$work/chosen" || fail 'the
 compare --strategies ako --seeds 1 --seconds 3 || fail "without --settings: $(cat "$work/err")"
 grep -q 'already' "$work/err" && fail 'a play with other settings counts as played'
 
-# Runs a command that must fail: refused CODE WORDS ARGUMENT...
 refused() {
     local wanted=$1 words=$2 code=0
     shift 2

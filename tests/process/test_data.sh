@@ -152,7 +152,6 @@ png() {
     } >"$dir/$file"
 }
 
-# Returns success if the last noted accuracy or R2 of a node is above this.
 above() {
     local part
     part=$(grep -oE '"(accuracy|r2)":-?[0-9.]+' "$dir/$1.log" | sed 's/.*://; $!d')

@@ -149,7 +149,6 @@ called data.shard=4/4
 [[ $(stat -c %a "$dir/state/node.key") == 600 ]] || fail 'its identity is open to others'
 ! pod somewhere || fail 'no ordinal, and it starts'
 
-# Prints the values of the lines "name: value" in the manifest.
 yaml() { sed -n "s/^ *$1: *\([^ ]*\).*/\1/p" "$deploy/kubernetes/hearsay.yaml"; }
 
 tell 'Kubernetes: the manifests'

@@ -41,7 +41,6 @@ is_whole() {
         --set "node.state_dir=$dir/copy"
 }
 
-# Starts a swarm of two nodes. The disk of node one will fail.
 begin() {
     start one "${nodes[@]}" --set data.shard=1/2
     wait_for 20 'one to save' notes one 'a checkpoint is on disk'

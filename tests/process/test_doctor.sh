@@ -9,7 +9,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 doctor=("$hearsay" doctor "${small[@]}" --set "node.identity=$dir/me.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/me")
 
-# The last output must also contain this text.
 also() { says "$dir/said.out" "$1" || fail "does not say \"$1\""; }
 
 tell 'all checks pass'
@@ -85,7 +84,6 @@ start old --set train.enabled=no # for two checkpoints
 address_of old >/dev/null
 leave old
 old=("${doctor[@]}" --set "node.identity=$dir/old.key" --set "node.state_dir=$dir/old")
-# Prints checksums of all files in the node's folder.
 content() { (cd "$dir/old" && sha256sum -- *); }
 before=$(content)
 expect 0 "^ok    checkpoint: $dir/old/checkpoint-2, [0-9.]+ m?s old: the node continues from it" "${old[@]}"
@@ -154,7 +152,6 @@ expect 1 "^WARN  peer $address: was not asked whether it accepts this node" \
     "${doctor[@]}" --set "node.peers=$address" --set "node.identity=$dir/no-such.key"
 
 tell 'unreachable peers'
-# No program listens on port 1.
 expect 1 '^FAIL  peer 127.0.0.1:1: cannot be reached .*connection refused.*no program listens' \
     "${doctor[@]}" --set "node.peers=127.0.0.1:1, $address, no-such-host.invalid:7770"
 also "^ok    peer $address: is node"

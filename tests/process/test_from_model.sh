@@ -29,7 +29,6 @@ digest=$(said_of old digest)
 tell 'a damaged copy is reported'
 eval=("$hearsay" eval --data-source generated --test-count 200 --state "$dir/copy.safetensors")
 size=$(stat -c %s "$base")
-# Replaces the last weights of a copy by these bytes.
 damage() {
     cp "$base" "$dir/copy.safetensors"
     printf '%b' "$1" | dd of="$dir/copy.safetensors" bs=1 seek=$((size - $2)) conv=notrunc status=none
@@ -120,7 +119,6 @@ again=("$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key"
 expect 1 'none of the .* checkpoints is usable' "${again[@]}"
 
 tell 'a checkpoint of another swarm or model is described'
-# The command must refuse the checkpoint and name what it belongs to.
 of() { expect 1 "checkpoint-[0-9]+: is of $1" "${again[@]}" "${@:2}"; }
 of "a swarm that started from start $digest, but this swarm starts from seed 1; restore model.seed or"
 again+=(--set "model.start=$base")
@@ -130,7 +128,6 @@ of 'node [0-9a-f]{8}, but this is node [0-9a-f]{8}; set node.identity to that no
 of 'another model \(1x28x28, layout 2: dense 16, relu, dense 10.*\); give each model its own folder' \
     --set model.start= --set 'model.layers=dense 16, tanh, dense 10'
 
-# Returns success if a model of at least that many samples exists.
 is_saved() {
     local samples
     samples=$(said_of "$1" samples 2>/dev/null) || return 1

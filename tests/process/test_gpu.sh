@@ -40,7 +40,6 @@ expect 1 '^FAIL  device: no GPU here has the UUID GPU-00-00' "${doctor[@]}" \
 expect 1 '^FAIL  device: .*CUDA cannot be loaded: .*no-such.so' env HEARSAY_CUDA="$dir/no-such.so" \
     "${doctor[@]}" --set train.device=cuda:0
 
-# A value of the node's status: status_of NAME KEY.
 status_of() {
     "$hearsay" status --state "$dir/$1" --json 2>/dev/null |
         grep -oE "\"$2\":\"?[0-9a-f]+" | sed 's/.*[":]//; q'

@@ -92,7 +92,6 @@ evaluated() { [ "$(ask 'count(hearsay_evaluation_accuracy > 0.2)')" = 2 ]; }
 until_true evaluated
 [ -z "$(ask 'ALERTS{alertstate="firing"}')" ] || fail "alerts of a healthy swarm: $(ask ALERTS)"
 
-# Tests the rules with the cases of promtool.
 cp "$here/alerts_test.yaml" .
 promtool test rules alerts_test.yaml || fail 'the alert rules'
 
@@ -116,7 +115,6 @@ echo short >token && chmod 600 token
     fail 'a short token is taken'
 grep -q 'fewer than 16 characters' short.out || fail "$(cat short.out)"
 
-# Prometheus must notice a killed node.
 kill -9 "$(jobs -p | sed -n 2p)"
 is_gone() { [ "$(ask 'sum(up{job="hearsay"})')" = 1 ]; }
 until_true is_gone

@@ -28,7 +28,6 @@ grep -qE '^relu +16x28x28 +\(in the above\)$' out || fail 'no row of what the la
 grep -qE '^all, one sample +[0-9.]+ +[0-9.]+ +[0-9.]+ +100.0 %$' out || fail 'no row of all'
 grep -qE '^One sample at a time on .+: 3 passes to warm up, 3 timed\.$' out || fail 'no word of how it was measured'
 
-# --json, with and without times.
 (($(run --time --passes 3 --threads 2 --json 'embed 20 8, residual(norm, attention 2), logits' --context 5) == 0)) ||
     fail 'no JSON'
 python3 - out <<'PYTHON' || fail 'the JSON is another'
@@ -49,7 +48,6 @@ python3 -c 'import json; p = json.load(open("out")); assert p["parameters"] == 2
 (($(run --json) == 0)) || fail 'no JSON of presets'
 python3 -c 'import json; assert json.load(open("out"))["xor"] == "dense 8, tanh, dense 2"' || fail 'other presets'
 
-# Impossible models are refused.
 (($(run --time) == 2)) && grep -q 'name the model that is to be timed' err || fail '--time without a model is accepted'
 (($(run --time --passes 0 lenet) == 2)) && grep -q 'whole number from 1' err || fail 'no passes'
 (($(run --time --device toaster lenet) == 2)) && grep -q '"toaster" is no device; write auto, cpu' err || fail 'a strange device'

@@ -15,7 +15,6 @@ for need in jq python3 script; do
     [[ -z ${REQUIRE_SHELLS:-} ]] || fail "no $need here"
     echo "skipped: no $need here" && exit 77
 done
-# Checks that a command ends with exit code $1 and prints $2 on standard error.
 refuses() {
     local code=0
     PATH=${path:-$PATH} "$program" plot "${@:3}" >"$work/out" 2>"$work/err" || code=$?

@@ -58,7 +58,6 @@ code=0
 ((code == 1)) || fail "an expectation that does not hold ends with $code"
 grep -q 'NOT MET' "$work/out" || fail 'the expectation that does not hold is not named'
 
-# Each mistake must cause exit code 2 and a message that names it.
 mistake() {
     local wanted=$1 code=0
     shift

@@ -6,7 +6,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 status=("$hearsay" status)
 answers() { "${status[@]}" --state "$dir/$1" >"$dir/said.out" 2>&1; }
 
-# Prints the value of a key in the JSON of a node.
 value() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",]*\).*/\1/p" "$dir/said.out"; }
 
 tell 'status fails without a node'

@@ -7,7 +7,6 @@ swarm=("$hearsay" swarm --nodes 3 --data generated --layers 'dense 32, relu, den
     --set data.train_count=1500 --set data.test_count=500 --set train.evaluate_s=1
     --json "$dir/result.json" --dir "$dir/swarm")
 
-# Prints the values of a key in the result, one per line.
 values() { sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p" "$dir/result.json"; }
 
 # Prints the processes whose command line contains the test's folder.

@@ -13,7 +13,6 @@ small+=(--set data.source=text --set "data.text=$dir/text.txt" --set data.contex
     --set train.schedule=linear --set train.warmup_samples=200 --set train.period_samples=1000000
     --set train.evaluate_s=1 --set train.evaluate_part=1/20)
 
-# Returns success if the last noted evaluation of a node has a mean loss below this.
 loss_below() {
     local loss
     loss=$(grep -o '"note":"evaluated".*"loss":[0-9.]*' "$dir/$1.log" | sed 's/.*"loss"://; $!d')

@@ -14,7 +14,6 @@ skip() {
     exit 77
 }
 
-# Builds the previous release in folder $1.
 build_previous() {
     local folder=$1/$previous
     [[ ! -x $folder/build/hearsay ]] || return 0
@@ -57,7 +56,6 @@ speaks_with() {
     (($(grep -o "\"open\":true[^{}]*\"protocol\":$2," "$dir/page.out" | wc -l) == $3))
 }
 
-# Fails if a node was refused or logged a complaint.
 nobody_complains() {
     ! grep -hE '"level":"(warning|error)"|"note":"refused"|"note":"dial_failed"' "$dir"/*.log "$dir"/*.log.before ||
         fail 'a node logged a complaint'

@@ -128,7 +128,6 @@ hurt_one() {
     done
 }
 
-# Applies the faults that are due for node $1.
 attend() {
     local i=$1 name=n$1
     if [[ ${state[$i]} == leaving ]] && dead "$name"; then
@@ -194,7 +193,6 @@ settle() {
     done
 }
 
-# All nodes whose names begin with $1 leave at the same time.
 leave_all() {
     local i
     for ((i = 1; i <= nodes; i++)); do
@@ -205,7 +203,6 @@ leave_all() {
     done
 }
 
-# Prints a value of the last "final" note of node $1.
 final() {
     sed -n "s/.*\"note\":\"final\".*\"$2\":\"\{0,1\}\([^\",}]*\).*/\1/p" "$dir/$1.log" | tail -n 1
 }
@@ -323,7 +320,6 @@ has_learned() { # node $1, number of samples
     ((${samples:-0} >= $2))
 }
 
-# Plays the same swarm without faults.
 undisturbed() {
     local i each=$(($1 / nodes)) until=$((SECONDS + 20 * seconds + 120))
     for ((i = 1; i <= nodes; i++)); do
