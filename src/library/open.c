@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "config/config_read.h"
 #include "config/config_resolve.h"
+#include "daemon/fork_exit.h"
 #include "hearsay.h"
 #include "library/engine.h"
 #include "library/handle.h"
@@ -156,6 +157,7 @@ int hearsay_open(const struct hearsay_options *options, struct hearsay **out)
 {
     if (!out)
         return HEARSAY_ARGUMENT;
+    fork_exit_watch();
     c_locale_enter();
     *out = handle_new();
     const int error = open_new(*out, options);

@@ -224,6 +224,22 @@ class Arrays(unittest.TestCase):
             os.close(read)
             os.close(write)
 
+    def test_a_child_ends_by_exit(self):
+        """A node that dials uses threads that a forked child lacks; the end of the child must not wait for them."""
+        code = ('import os, sys, hearsay, numpy as np\n'
+                'node = hearsay.ArrayNode({"w": np.zeros(3, np.float32)}, run="r", settings=eval(sys.argv[1]))\n'
+                'node.join()\n'
+                'child = os.fork()\n'
+                'if child == 0: sys.exit(3)\n'
+                'status = os.waitpid(child, 0)[1]\n'
+                'node.close(0)\n'
+                'sys.exit(0 if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 3 else str(status))\n')
+        settings = {key: str(value) if isinstance(value, pathlib.Path) else value
+                    for key, value in self.settings('exits').items()}
+        settings['node.peers'] = 'localhost:1'
+        ran = subprocess.run([sys.executable, '-c', code, repr(settings)], capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+
     def test_a_script_that_ends_without_closing_ends(self):
         code = ('import sys, hearsay, numpy as np\n'
                 'node = hearsay.ArrayNode({"w": np.zeros(3, np.float32)}, run="r", settings=eval(sys.argv[1]))\n'
