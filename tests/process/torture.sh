@@ -238,10 +238,13 @@ no_defect() {
     ! grep -sE -- "$bad" "$dir/$1"?.said "$dir/$1"?.err >&2 || fail 'a daemon reported a defect'
 }
 
-# Prints the milliseconds until a process with this log had received warm_bytes, or nothing.
+# Prints after how many milliseconds the process with log $1 had received warm_bytes bytes of rumors.
+# Prints nothing if it never had.
 warm_up() {
     awk -v most=$warm_bytes 'match($0, /"rumor_bytes_received":[0-9]+/) {
-        if (substr($0, RSTART + 14, RLENGTH - 14) + 0 < most) next
+        received = substr($0, RSTART, RLENGTH)
+        sub(/.*:/, "", received)
+        if (received + 0 < most) next
         match($0, /"t":[0-9.]+/)
         printf "%d\n", 1000 * substr($0, RSTART + 4, RLENGTH - 4)
         exit
