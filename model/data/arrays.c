@@ -20,9 +20,9 @@ struct source {
     struct array_run x, y;
     enum dataset_look look;
     uint32_t learned; /* training samples in the files; the test samples follow them */
-    /* samples from .. to-1 are for training or for the test, as the caller asked */
+    /* The training or the test samples, as the caller asked: those with numbers from .. to-1. */
     uint32_t from, to;
-    /* samples of from .. to-1 in this shard; slice.keep NULL = all */
+    /* which of these samples are in this shard; slice.keep NULL = all */
     struct slice_of_samples slice;
 };
 

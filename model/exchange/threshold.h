@@ -25,7 +25,7 @@
 
 struct threshold {
     float tau;      /* the threshold; threshold_choose explains its special values */
-    double mass;    /* sum of the published values: tau times the sum of |level| */
+    double mass;    /* sum of the absolute values that tau publishes: tau · Σ |level| */
     double bytes;   /* estimated size of the rumors; 0 = not estimated, as tau is special */
     uint32_t split; /* next lower bin, of which only a part fits the budget; 0 = none */
 };

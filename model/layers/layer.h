@@ -75,7 +75,8 @@ struct layer {
     bool turns;   /* attention: applies rotary position embedding (rope) */
     bool is_tied; /* embed: its table also serves as the weights of the logits */
     bool borrows; /* tied logits: the only tensor is the table of the embed layer */
-    /* Activation of the next layer that this layer computes; LINEAR = none. */
+    /* Activation that this layer also computes, for the activation layer after it; LINEAR = none.
+     */
     enum activation activation;
     bool absorbed; /* true for an activation that the previous layer computes */
     struct layer_tensor tensor[LAYER_TENSORS_MAX];

@@ -30,7 +30,7 @@ uint32_t block_entries(uint64_t parameters, uint32_t each, uint32_t block);
 size_t block_encode(const int32_t *units, uint32_t count, uint8_t *out);
 
 /* Returns MALFORMED unless the bytes are exactly what block_encode writes for `count` entries.
- * After MALFORMED some of units may be written. */
+ * After MALFORMED, units[count] may be partly overwritten. */
 enum error block_decode(const uint8_t *in, size_t bytes, int32_t *units, uint32_t count) MUST_USE;
 
 #endif

@@ -27,7 +27,8 @@ struct moment {
     uint32_t running;
     uint32_t members;    /* live members that a running node knows of; minimum over nodes */
     uint32_t components; /* number of connected components of the overlay of running nodes */
-    /* Number of running nodes that have a complete base and have begun to train or only forward. */
+    /* Number of running nodes that have a complete base and have begun to train. A node that only
+     * forwards rumors need not train. */
     uint32_t joined;
 };
 

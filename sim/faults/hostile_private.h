@@ -98,7 +98,8 @@ struct hostile {
     struct limit_stream stream;         /* kept across all connections */
     uint8_t old_greeting[GREETING_MAX]; /* greeting on an earlier connection, for replays */
     size_t old_greeting_bytes;
-    uint8_t old_proof[GREETING_MAX]; /* second handshake message on an earlier connection */
+    uint8_t old_proof[GREETING_MAX]; /* the attacker's second handshake message on an earlier
+                                        connection */
     size_t old_proof_bytes;
     uint8_t out[2 * SENDING_BYTES]; /* bytes passed to wire_send, possibly damaged */
 };

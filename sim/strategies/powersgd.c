@@ -23,8 +23,8 @@
 #include "strategies/strategy.h"
 
 struct factored {
-    size_t offset; /* of the first entry in the flat vector */
-    size_t end;    /* after the last entry in the flat vector */
+    size_t offset; /* index of the matrix's first entry in the flat vector */
+    size_t end;    /* index after the matrix's last entry */
     struct low_rank factors;
 };
 

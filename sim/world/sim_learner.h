@@ -34,7 +34,7 @@ static inline bool sim_learner_exists(const struct sim_learner *sim_learner)
     return sim_learner->learner || sim_learner->random_walk;
 }
 
-/* The caller counts the samples of the step. */
+/* Makes one step of the learner. Does not count the step's samples; the caller must. */
 void sim_learner_step(struct sim_learner *sim_learner);
 /* Returns the samples per step; 0 for a random walk. */
 uint32_t sim_learner_batch(const struct sim_learner *sim_learner);

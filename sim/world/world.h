@@ -128,7 +128,7 @@ bool world_is_one_version(const struct world *world);
 
 uint32_t world_running(const struct world *world);
 
-/* Returns true if every running node counts exactly the running nodes as live members. */
+/* Returns true if every running node counts as many live members as there are running nodes. */
 bool world_is_known(const struct world *world);
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* protects `files` and `words` */
-/* [words] one bit for each registered file number */
+/* [words] one bit for each file descriptor; 1 = registered (fork_files_add) */
 static uint64_t *files;
 static size_t words;
 

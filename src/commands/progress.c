@@ -11,7 +11,7 @@
 #define QUIET_S   2.0 /* seconds for which no line is shown, since the work may be short */
 #define EVERY_S   0.2
 #define BAR_MAX   30
-#define TEXT_LEFT 32 /* columns for the text besides bar and name */
+#define TEXT_LEFT 32 /* columns for all text beside the bar: name, percentage, time left */
 #define CLEAR     "\r\033[K"
 
 void progress_begin(struct progress *progress, const char *what)

@@ -43,7 +43,8 @@ struct command_option {
     .member = offsetof(type, name), .bytes = sizeof((type *)NULL)->name, .set = command_set_whole, \
     .low = (lowest), .high = (highest)
 
-/* States that a command's struct begins with the member that shared options set. */
+/* Checks at compile time that `name` is the first member of a command's struct. Options that
+ * several commands share are stored by their offset in this member. */
 #define COMMAND_BEGINS_WITH(type, name)                                                            \
     _Static_assert(offsetof(type, name) == 0, "shared options are set by offset")
 

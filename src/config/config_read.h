@@ -28,7 +28,8 @@ struct config_reader {
 enum error config_read(const char *path, const struct config_reader *reader,
                        struct problem *problem) MUST_USE;
 
-/* Detects keys that a file sets twice. */
+/* A configuration that is being loaded, with the line of each key: to detect keys that the file
+ * sets twice, and to name the line in error messages. */
 struct config_load {
     struct config config;
     int line_of[CONFIG_KEYS_MAX]; /* line of the file that has set each key; 0 = none */

@@ -31,7 +31,9 @@ void known_swarm_keys_keep(struct known_swarm_keys *keys, const struct node *nod
         keys->saved = changes;
 }
 
-/* Reports an error if the node knows no order for this key. */
+/* Gives the node the key that `hearsay rekey` left in the folder, if there is one, saves the node's
+ * keys, and removes the file. Reports an error if the file is invalid or the node refuses the key,
+ * for example because it knows no order for it. */
 static void take_next(struct known_swarm_keys *keys, struct node *node, struct event_log *report,
                       uint64_t now_ns)
 {

@@ -53,7 +53,7 @@ struct caller_learner {
 };
 extern const struct executor_ops caller_learner_ops;
 
-/* The calling thread is now inside a call of the library. */
+/* Records the calling thread as the one inside a call of the library, at the start of each call. */
 void caller_learner_enter(struct caller_learner *caller);
 /* Orders the GPU work of later calls with this CUDA stream, so that neither a call nor `fetch`
  * waits for the GPU. */

@@ -191,7 +191,8 @@ static void note_proof(struct node *node, const struct proof *proof)
     identity_text(note->who, proof->author);
 }
 
-/* Obeys a new proof. First sends it to the neighbours, also to the accused member. */
+/* Sends a new proof to all neighbours except `from`, even to the accused member, and then obeys
+ * it. */
 static void obey_proof(struct node *node, const struct peer *from, const uint8_t *bytes)
 {
     const struct peer *peer;

@@ -35,7 +35,8 @@ struct node_finding {
      * unknown */
     double agreement;
     double typical; /* median of `agreement` over members; 0 = unknown */
-    /* Length of the member's publications, as a multiple of the median; NAN = unknown. */
+    /* Length of the member's publications (byzantine_length), as a multiple of the median over
+     * members; NAN = unknown. */
     double length;
     uint32_t votes;  /* votes to expel the member */
     uint32_t needed; /* votes that suffice to expel a member; 0 = votes do not count */

@@ -30,7 +30,9 @@
 
 #define QUEUE_BYTES (1u << 20)
 #define DRAWN       8 /* number of different publications; later ones repeat them with new numbers */
-#define FILLED      0.999 /* part of the mean number of entries; fewer, so that all entries fit */
+/* Part of density · parameters, the expected number of entries; with fewer, all drawn indexes stay
+ * below `parameters`. */
+#define FILLED      0.999
 #define RUMORS_MAX  (1u << 20)
 #define INCARNATION 1
 

@@ -34,7 +34,7 @@ static float *random_floats(struct backend *backend, size_t count)
     return floats;
 }
 
-/* input and output size of a dense layer that is one plain matrix product */
+/* batch, input size and output size of the dense layer whose matrix product measures the peak */
 #define SIDE 512
 
 struct product {

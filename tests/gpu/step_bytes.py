@@ -53,9 +53,10 @@ def is_large(rows, depth, columns):
 def product(name, operands, result, adds=False, number=FLOAT):
     """Returns the kernel of a matrix product.
 
-    operands, result    how many numbers both operands, and the result, have
-    adds                True: the product is added to the result, so it also reads the result
-    number              bytes of a number of the result"""
+    operands    total count of numbers in the two operands, which are bfloat16
+    result      count of numbers in the result
+    adds        True: the product is added to the result, so the kernel also reads the result
+    number      size in bytes of each number of the result"""
     return Kernel(name, PRODUCT, HALF * operands + (number * result if adds else 0), number * result)
 
 

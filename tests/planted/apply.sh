@@ -29,7 +29,7 @@ complain() {
     failed=1
 }
 
-# Prints the rest of the line that begins with "$1: ", before the diff.
+# Prints what follows "$1: " in the line that begins with it. Searches only the lines above the diff.
 header() { sed -n "/^---/q; s/^$1: //p" "$patch"; }
 
 # Keeps the time stamp of an unchanged file, so that nothing is rebuilt.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Nodes learn text, and commands evaluate it: test_text.sh HEARSAY
+# Nodes learn text; commands evaluate, use and export their model: test_text.sh HEARSAY
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 

@@ -135,8 +135,9 @@ static void a_removed_member_is_expelled_and_its_rumors_stay(void **state)
     }
 }
 
-/* Node 3 keeps publishing through the nodes that remove it later. In the end all nodes have the
- * rumors that the last of them received. */
+/* Nodes 0, 1 and 2 remove node 3 from their lists one after the other. Until the last removal,
+ * node 3 publishes through those that still list it. In the end all three have the same rumors of
+ * node 3. */
 static void lists_may_lose_a_member_one_after_the_other(void **state)
 {
     (void)state;

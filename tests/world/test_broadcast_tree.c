@@ -21,8 +21,8 @@ static void a_rumor_lost_with_its_connection_is_requested_again(void **state)
     assert_int_equal(stats_of(1).version, rumors_published());
 }
 
-/* Returns how many copies of each rumor a node received since the counts before, as the mean over
- * all nodes. */
+/* Returns the mean over all nodes of the copies that a node received of each new rumor, since the
+ * sums over all nodes were heard_before and duplicates_before. */
 static double copies(uint64_t heard_before, uint64_t duplicates_before)
 {
     uint64_t heard = 0, duplicates = 0;
@@ -127,7 +127,7 @@ static void an_answer_cut_by_a_full_queue_continues_as_it_drains(void **state)
     const struct node_stats before = stats_of(0);
     assert_true(before.rumor_bytes_published > 8 * options.limits.send_queue_bytes);
     world_start(&world, 1);
-    run(2 * SECOND_NS); /* less time than requests for one full queue each would take */
+    run(2 * SECOND_NS); /* too short if each request brought only one full send queue */
     assert_true(stats_of(1).version >= before.version);
 }
 

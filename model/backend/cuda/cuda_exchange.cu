@@ -51,8 +51,8 @@ static __device__ together<Number> load(const Number *from, unsigned first, unsi
     return numbers;
 }
 
-/* Returns the part (or copy, of weights_copy) that contains the entry. parts[count] are ordered by
- * their first entry. */
+/* Returns the element of parts[count] that contains the entry. The elements are ordered by their
+ * first entry. Part: struct weights_part or struct weights_copy. */
 template <typename Part>
 static __device__ const Part *part_of(const Part *parts, uint32_t count, size_t entry)
 {

@@ -158,7 +158,8 @@ const struct rumor_log *broadcast_log(const struct node *node)
     return &node->broadcast->log;
 }
 
-/* Origins without rumors count, because member records follow the trees of their origins. */
+/* Unlike broadcast_active_origins, includes origins without rumors: records of their members also
+ * spread along these origins' trees. */
 uint32_t broadcast_latest_origins(const struct node *node)
 {
     const uint32_t live = membership_live(node);

@@ -19,7 +19,8 @@
 /* If rumors are missing for this long and the gap does not shrink, the parent is replaced. */
 #define SLOW_NS   (3 * SECOND_NS)
 #define COMING_NS (10 * SECOND_NS) /* time that a new parent has to deliver the missing rumors */
-/* A rumor is gone when this many neighbours, or more than half of them, answered GONE. */
+/* A rumor counts as gone after this many GONE answers, or after fewer if they outnumber half of all
+ * neighbours. */
 #define GONE_ENOUGH 4
 /* Unknown origins whose rumors are requested after one slice, at most. */
 #define UNKNOWN_AT_ONCE 64
@@ -70,7 +71,8 @@ void repair_on_known(struct node *node, struct origin *origin)
     if (gap->missing && origin->next >= gap->missing_to)
         set_missing(node, origin, false);
     if (gap->behind_ns && origin->next >= gap->behind_to) {
-        /* rumors that were shown later may still be missing */
+        /* since behind_ns, neighbours may have shown further rumors of this origin that are missing
+         */
         gap->behind_ns = origin->next < gap->missing_to ? node->now_ns : 0;
         gap->behind_to = gap->missing_to;
         node->broadcast->repair.behind -= gap->behind_ns == 0;

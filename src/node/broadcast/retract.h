@@ -16,7 +16,8 @@
 
 #include "node/core.h"
 
-/* Call it when the verdict on this member has changed: sets the limits of its origins. */
+/* Call it when the verdict on this member has changed: sets for each of its origins from which
+ * number on rumors are refused (origin->keep). */
 void retract_on_expelled(struct node *node, const uint8_t id[static ID_BYTES]);
 /* Takes expelled members' rumors beyond their limits out of the version, as far as the log has
  * them; retract_next then takes them out of the learner's base. No publication may be under way.

@@ -15,7 +15,8 @@
 #define ASKING_NS (60 * SECOND_NS)
 /* PINGs that a silent neighbour is sent during limits.silence_ns. */
 #define PINGS 3
-/* Longest time between two measurements of a neighbour's round trip. */
+/* Longest time between two measurements of a neighbour's round trip, unless silence_ns / PINGS is
+ * longer. */
 #define RTT_NS (30 * SECOND_NS)
 
 _Static_assert(NODE_PEERS_MAX <= SLOTS_MAX, "a set of slots holds all peers");

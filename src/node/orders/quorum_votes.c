@@ -183,8 +183,8 @@ bool votes_cast(struct node *node, const uint8_t accused[static ID_BYTES], uint6
     return true;
 }
 
-/* Returns the first of the votes against this member, which are adjacent, and sets *count to their
- * number. Returns NULL if there are none. */
+/* Returns the first of the votes against `accused`, which are adjacent in votes->known, and sets
+ * *count to their number. Returns NULL if there are none. */
 static const struct known_vote *against(const struct node *node,
                                         const uint8_t accused[static ID_BYTES], uint32_t *count)
 {

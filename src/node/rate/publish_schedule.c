@@ -127,7 +127,8 @@ uint64_t publish_schedule_wait_ns(const struct node *node)
 }
 
 /* Returns the bytes that have accumulated for a publication: the budget times the time since the
- * last one, which counts up to PUBLISH_SPAN_NS or the present wait. */
+ * last publication. This time counts at most up to PUBLISH_SPAN_NS or the present wait, whichever
+ * is longer. */
 static double due_bytes(const struct node *node)
 {
     CHECK(node->now_ns >= node->rate->schedule.published_ns);
@@ -331,7 +332,8 @@ bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update
     return schedule->is_last;
 }
 
-/* The outer momentum shrinks as the novelty weight grows, so that their product is constant. */
+/* Returns the outer momentum divided by the last publication's novelty weight, so that this weight
+ * does not change their product. */
 double publish_schedule_beta(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;

@@ -159,7 +159,8 @@ static bool lacks(const struct node *node, const struct pending_block *block,
            entry->seq < broadcast_versions(node)->origins[entry->origin_index].applied;
 }
 
-/* Adds one rumor of the log to each covered block that lacks the rumor. */
+/* Adds one rumor of the log to each block that make_ready has chosen (is_covered) and that lacks
+ * the rumor. */
 static void replay(struct node *node, const struct rumor_log_entry *entry)
 {
     const struct update *update = NULL;

@@ -79,7 +79,7 @@ const struct refused refused[] = {
      "rate is both up and down; give rate, or up and down"},
     {SCENARIO_BASE "link = desk lab, at 500 s down 9 MB/s\n", "comes after the end"},
     {SCENARIO_BASE "link = desk lab, rtt 1 ms, rtt 1 ms\n", "rtt is given twice in this line"},
-    /* lines with a fault */
+    /* "fault =" lines */
     {SCENARIO_BASE "fault = crsh desk, at 1 s\n",
      ":4: fault: \"crsh desk\": unknown word crsh; did you mean crash?"},
     {SCENARIO_BASE "fault = crash disk, at 1 s\n",

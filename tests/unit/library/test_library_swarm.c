@@ -1,4 +1,5 @@
-/* Programs with nodes, over real sockets, train together and end with one model. */
+/* Programs that each run a node of the library train together over real sockets, and end with one
+ * model. */
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>

@@ -127,7 +127,8 @@ static void a_refused_call_keeps_the_comma(void **state)
     assert_true(comma_locale_is_set());
     assert_int_equal(hearsay_free(node), HEARSAY_OK);
     program_init(&program, "refused", 2);
-    program.setting = "exchange.interval_s=0,5"; /* settings have a point in every locale */
+    program.setting =
+        "exchange.interval_s=0,5"; /* refused: settings have a decimal point in every locale */
     assert_int_equal(program_open(&program), HEARSAY_CONFIG);
     assert_non_null(strstr(program_sentence(&program, HEARSAY_CONFIG), "0,5"));
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);

@@ -126,7 +126,7 @@ static void without_skew_weights_are_honoured_to_one_sample(void **state)
 {
     (void)state;
     static const double weights[] = {1, 2, 3.5, 0, 0.5};
-    /* rounded from 142.9, 285.7, 500, 0, 71.4 */
+    /* differences of the cumulative shares, rounded down: 142.9, 428.6, 928.6, 928.6, 1000 */
     static const uint32_t sizes[] = {142, 286, 500, 0, 72};
     const struct dataset whole = whole_of(1000);
     struct shards shards = cut(&whole, 5, weights, 0, 1);

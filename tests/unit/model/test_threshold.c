@@ -187,7 +187,8 @@ static void a_bin_that_exceeds_the_budget_is_published_in_part(void **state)
     (void)state;
     struct rng rng = rng_new(5, 1);
     memset(base, 0, sizeof base);
-    for (uint32_t c = 0; c < P; c++) /* this bin reaches from 0.01001 to 0.01025 */
+    /* All odd entries are in one bin of the histogram, from 0.01001 to 0.01025. */
+    for (uint32_t c = 0; c < P; c++)
         weights[c] = c % 2 ? (float)(0.0101 + 0.00005 * rng_uniform(&rng)) : 0;
     assert_true(choose(P, 2000) == 0);
     const struct update by_bytes = cut_at(choose_finely(P, 2000));

@@ -39,8 +39,8 @@ static void steps_go_on_during_an_exchange_and_none_is_lost(void **state)
     stage_close(stage);
 }
 
-/* Messages arrive in any order. Values are small multiples of powers of two, so sums are exact
- * until an exchange halves too often. Later they are nearly exact. */
+/* Messages arrive in any order. Changes are small integers, and each exchange halves a difference.
+ * So sums are exact until a value needs more bits than a float has, and nearly exact afterwards. */
 static void no_exchange_changes_the_mean_of_all(void **state)
 {
     (void)state;
