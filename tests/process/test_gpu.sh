@@ -139,7 +139,7 @@ expect 1 '^FAIL  device: several GPUs need NCCL, which cannot be loaded' env CUD
 export HEARSAY_NCCL=$STAND_IN
 both=(--set train.device=cuda:all --set train.optimizer=adam --set train.rate=0.001)
 expect 0 '^ok    device: cuda:0: .*; with cuda:1, multiplies in tf32' env CUDA_ON_CPU_DEVICES=2 "${doctor[@]}" "${both[@]}"
-says "$dir/said.out" '^ok    memory: .* of the GPU.s, and .*B of each further GPU' ||
+says "$dir/said.out" '^ok    memory: .* of GPU memory, and .*B on each further GPU' ||
     fail 'the status lacks the memory of the second GPU'
 CUDA_ON_CPU_DEVICES=2 start pair "${both[@]}" --set train.samples_max=12000
 wait_for 60 'the node to learn' has_learned pair 12000
