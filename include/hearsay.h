@@ -112,7 +112,7 @@ struct hearsay_info {
     uint64_t samples;    /* samples that this node has learned since open */
     /* Samples that all nodes have learned since the swarm began; schedules use this number. */
     uint64_t swarm_samples;
-    uint64_t digest;         /* of the shared model; equal digests mean equal models */
+    uint64_t digest;         /* digest of the shared model; equal digests mean equal models */
     uint64_t rumors;         /* rumors that the node knows, including those that wait */
     uint64_t waiting;        /* known rumors that the next calls will apply */
     uint64_t sent_bytes;     /* bytes sent to all other nodes since open */

@@ -19,7 +19,7 @@
 
 struct ring {
     uint8_t *bytes;                     /* [size] in the arena */
-    uint64_t size;                      /* in bytes; a power of two */
+    uint64_t size;                      /* size in bytes; a power of two */
     _Alignas(64) _Atomic uint64_t head; /* bytes written or skipped so far */
     _Alignas(64) _Atomic uint64_t tail; /* bytes read or skipped so far */
 };

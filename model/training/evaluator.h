@@ -24,7 +24,7 @@ struct evaluation {
     double loss;        /* mean loss in nats; for regression, mean squared error */
     bool is_regression; /* the model predicts numbers, not classes or tokens */
     bool is_sequence;
-    double variance; /* for regression, variance of the whole test set's targets; else 0 */
+    double variance; /* regression: variance of the whole test set's targets; 0 otherwise */
 };
 
 /* Returns the fraction of correct predictions, 0 .. 1; NAN if no sample was evaluated. For

@@ -27,7 +27,7 @@ struct connector_times {
 extern const struct connector_times CONNECTOR_USUAL;
 
 struct connector_result {
-    uint64_t connect_ns; /* from the start of the successful attempt until it connected */
+    uint64_t connect_ns; /* time from the start of the successful attempt until it connected */
     /* errors of the addresses that failed or did not answer before, such as "fd00::1: no answer";
      * "" = none failed */
     char tried[CONNECTOR_WHY_BYTES];

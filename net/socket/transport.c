@@ -32,7 +32,7 @@ struct link {
     struct transport *transport;
     struct link *next;
     uint64_t conn; /* id, chosen by the owner; 0 = the owner refused the connection */
-    uv_tcp_t *tcp; /* from malloc; NULL = not connected, or closed */
+    uv_tcp_t *tcp; /* handle allocated with malloc; NULL = not connected, or closed */
     bool is_closing;
     struct connector *dial;          /* running dial; NULL = none */
     uv_write_t write;                /* request of the send in progress */

@@ -45,7 +45,7 @@ struct order_pair {
 enum order_kind { ORDER_EXPEL = 1, ORDER_ADMIT, ORDER_REKEY };
 
 struct order {
-    uint64_t number; /* from 1 */
+    uint64_t number; /* number of the order, from 1 */
     enum order_kind kind;
     uint8_t subject[ID_BYTES]; /* id of the member; rekey: hash of the new key */
     uint64_t issued_ms;

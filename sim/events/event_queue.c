@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define CHILDREN 4 /* of each heap entry: siblings share cache lines */
+#define CHILDREN 4 /* children of each heap entry: siblings share cache lines */
 
 void event_queue_init(struct event_queue *queue, uint64_t now_ns)
 {

@@ -41,7 +41,8 @@ struct node_moment {
     float up_use;        /* utilisation of the uplink since the previous moment; NAN = unlimited */
     float down_use; /* utilisation of the downlink since the previous moment; NAN = unlimited */
     float rumor_bytes_published; /* since the previous moment */
-    float accuracy; /* of the node's own base (METRIC_ACCURACY_OF_ALL); NAN = not measured */
+    float
+        accuracy; /* accuracy of the node's own base (METRIC_ACCURACY_OF_ALL); NAN = not measured */
 };
 
 /* A node over the whole run. */
@@ -60,19 +61,19 @@ struct node_total {
     uint64_t rumor_bytes_received;
     uint64_t sent_bytes;
     uint64_t received_bytes;
-    uint32_t neighbours; /* at the end */
+    uint32_t neighbours; /* number of neighbours at the end */
     double up_use;       /* mean utilisation of the node's uplink; NAN = unlimited */
     double down_use;     /* mean utilisation of the node's downlink; NAN = unlimited */
     double accuracy; /* accuracy of the node's own model; NAN = the node has the swarm's model */
     uint64_t block_bytes; /* most bytes that the node received in blocks to fetch one base */
-    double joining_s;     /* from the node's first start to its first step; NAN = no step */
+    double joining_s;     /* seconds from the node's first start to its first step; NAN = no step */
 };
 
 struct link_total { /* traffic from one region to another */
     char from[SCENARIO_NAME_BYTES];
     char to[SCENARIO_NAME_BYTES];
     uint64_t bytes;
-    double rate_bytes_per_s; /* at the end; 0 = unlimited */
+    double rate_bytes_per_s; /* rate of the route at the end; 0 = unlimited */
     double use;              /* mean utilisation; NAN = unlimited */
     double delay_s;          /* mean delay over all bytes, including queueing */
     uint64_t resent;         /* number of lost segments that were sent again */
@@ -112,8 +113,9 @@ struct outcome {
     double trained_accuracy;
     double trained_loss;        /* loss of the same evaluation */
     uint32_t tested;            /* samples of the test set; 0 = not measured */
-    struct evaluation averaged; /* of the first node's averaged base; samples 0 = none */
-    double one_version_s; /* from the end of training to one version on all nodes; NAN = never */
+    struct evaluation averaged; /* evaluation of the first node's averaged base; samples 0 = none */
+    double one_version_s; /* seconds from the end of training to one version on all nodes; NAN =
+                             never */
     double copies; /* times that a node receives one rumor, mean over the second half of training */
     /* Sent by a node besides rumors, mean over the nodes and the second half of training. */
     double control_bytes_per_s;

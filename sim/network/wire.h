@@ -103,7 +103,7 @@ struct crossing {
 struct wire {
     struct event_queue *event_queue;
     struct wire_owner owner;
-    struct rng rng;         /* for jitter, lost segments, fragments and flipped bits */
+    struct rng rng;         /* generator of jitter, lost segments, fragments and flipped bits */
     uint32_t kind_base;     /* event kind of WIRE_SYN; those of enum wire_event follow in order */
     struct party *parties;  /* [parties_count] hosts */
     uint32_t parties_count; /* number of nodes and outsiders */

@@ -21,8 +21,8 @@ struct measure {
     const char *what;
     const char *example;
     const struct unit *units; /* terminated by a unit without a name */
-    double min;               /* in the unit of factor 1 */
-    double max;               /* in the unit of factor 1 */
+    double min;               /* least value, in the unit of factor 1 */
+    double max;               /* largest value, in the unit of factor 1 */
     const char *bounds;
 };
 

@@ -39,7 +39,7 @@ struct rate {
     struct {
         uint64_t at_ns;
         uint64_t bytes_per_s;
-    } change[SCENARIO_CHANGES_MAX]; /* in order of time */
+    } change[SCENARIO_CHANGES_MAX]; /* the changes, in order of time */
     uint32_t changes;
 };
 
@@ -52,8 +52,8 @@ struct group {
     double samples_per_s;    /* 400 samples/s: speed of each node; 0 = the nodes only forward */
     struct rate up;          /* up 10 Mbit/s; at 60 s up 5 Mbit/s: each node's uplink */
     struct rate down;        /* down 50 Mbit/s; at 60 s down 5 Mbit/s: each node's downlink */
-    uint64_t start_ns;       /* from 10 s: time at which the nodes start and join */
-    uint64_t stop_ns;        /* until 90 s: time at which the nodes leave; 0 = they stay */
+    uint64_t start_ns;       /* time at which the nodes start and join ("from 10 s") */
+    uint64_t stop_ns;        /* time at which the nodes leave ("until 90 s"); 0 = they stay */
     uint64_t stall_ns;       /* stall 3 s every 20 s: length of each stall of the nodes' links */
     uint64_t stall_every_ns; /* stall 3 s every 20 s: period of the stalls; 0 = none */
     uint64_t memory_bytes;   /* memory 2 GB: only shown in the report; 0 = none */
@@ -94,7 +94,7 @@ struct scenario {
     uint32_t evaluate_samples; /* number of test samples of each evaluation before the end */
     bool quarantines;          /* quarantine: the nodes may expel harmful members by votes */
     struct strategy_settings settings;
-    struct config config; /* of every node, without the set clauses of its group */
+    struct config config; /* configuration of every node, without the set clauses of its group */
     struct group groups[SCENARIO_GROUPS_MAX];
     uint32_t groups_count;
     uint32_t nodes_count;

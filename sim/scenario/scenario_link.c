@@ -6,8 +6,9 @@
 
 /* A link line during parsing. */
 struct reading {
-    struct path path; /* from the first region to the second, or with `all` between every pair */
-    struct rate back; /* from the second region to the first */
+    struct path
+        path; /* path from the first region to the second, or with `all` between every pair */
+    struct rate back; /* rate from the second region to the first */
     bool all;         /* link = all */
     bool one_way;     /* link = west > east */
     uint32_t from;    /* index of the first region */

@@ -20,9 +20,9 @@ static const char *const line_keys[LINE_KINDS] = {"link", "fault", "expect"};
 
 /* A line that can be parsed only when all groups and times are known. */
 struct line {
-    int number; /* in the file */
+    int number; /* number of the line in the file */
     enum line_kind kind;
-    char text[LINE_BYTES]; /* to the right of the equals sign */
+    char text[LINE_BYTES]; /* text to the right of the equals sign */
 };
 
 struct loader {
@@ -34,7 +34,7 @@ struct loader {
     struct scenario_links links;
     int group_line[SCENARIO_GROUPS_MAX]; /* [group] line of the file that defines the group */
     uint32_t lines_count;
-    struct line lines[LINES_MAX]; /* in the order of the file */
+    struct line lines[LINES_MAX]; /* the lines, in the order of the file */
 };
 
 static const char *const sections[] = {"scenario", "model",  "data", "train",

@@ -8,8 +8,8 @@
 struct common {
     const struct compressor *compressor;
     void *messages; /* state of the compressor; compressor->end frees it */
-    float rate;     /* of the outer step */
-    float mu;       /* of the outer step */
+    float rate;     /* rate of the outer step */
+    float mu;       /* momentum of the outer step */
     float mixing;
     uint32_t local_steps; /* steps between two exchanges of a fragment */
     uint32_t fragments;

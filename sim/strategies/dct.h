@@ -16,8 +16,8 @@
 struct dct {
     size_t rows;
     size_t columns;
-    size_t height;      /* of a chunk */
-    size_t width;       /* of a chunk */
+    size_t height;      /* height of a chunk */
+    size_t width;       /* width of a chunk */
     float *vertical[2]; /* [height][height] DCT basis R, and its transpose */
     float *across[2];   /* [width][width] DCT basis C, and its transpose */
 };

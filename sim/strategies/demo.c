@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 struct chunked {
-    size_t offset; /* of the tensor's first entry in the flat vector */
+    size_t offset; /* index of the tensor's first entry in the flat vector */
     struct dct dct;
 };
 

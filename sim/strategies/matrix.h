@@ -9,7 +9,7 @@
 #include "layers/model.h"
 
 struct matrix {
-    size_t offset; /* of the first entry in the flat vector */
+    size_t offset; /* index of the matrix's first entry in the flat vector */
     size_t rows;
     size_t columns;
 };

@@ -6,11 +6,12 @@
 
 struct lifetime {
     struct node_stats ended; /* sum over all incarnations before that of `last` */
-    struct node_stats last;  /* of the newest incarnation when lifetime_stats last read them */
-    uint32_t incarnation;    /* number of the incarnation of `last` */
-    uint64_t block_bytes;    /* most bytes that the node received in blocks to fetch one base */
-    double joining_s;        /* from the first start to the first step; NAN = none yet */
-    uint64_t trained_ns;     /* time in which the node should have trained so far */
+    struct node_stats
+        last;             /* numbers of the newest incarnation when lifetime_stats last read them */
+    uint32_t incarnation; /* number of the incarnation of `last` */
+    uint64_t block_bytes; /* most bytes that the node received in blocks to fetch one base */
+    double joining_s;     /* seconds from the first start to the first step; NAN = none yet */
+    uint64_t trained_ns;  /* time in which the node should have trained so far */
     uint64_t samples_then;   /* samples up to the last moment */
     uint64_t published_then; /* published rumor bytes up to the last moment */
     double up_s_then;        /* seconds in which the uplink was busy, up to the last moment */

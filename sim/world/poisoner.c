@@ -15,8 +15,8 @@ struct poisoner {
     enum poison kind;
     double value;      /* strength of the attack: N in the fault's line (fault.h) */
     size_t parameters; /* P, the size of the vectors; 0 = not known yet */
-    struct rng rng;    /* for noise and an individual direction */
-    struct rng common; /* for a direction shared with colluders */
+    struct rng rng;    /* generator of noise and of an individual direction */
+    struct rng common; /* generator of a direction shared with colluders */
     float *weights;    /* [P] weights of the node's learner */
     int32_t *units;    /* [P] base of the node's learner */
     float *learned;    /* [P] the learner's progress; after make_poison the altered update */

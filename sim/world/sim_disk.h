@@ -26,7 +26,7 @@ struct saved {
     size_t last_part; /* index of the last part's first entry; only this part has final weights */
     uint8_t *history; /* encoded history of the node */
     size_t history_bytes;
-    uint8_t model_hash[16]; /* of the swarm whose first weights the base contains */
+    uint8_t model_hash[16]; /* model hash of the swarm whose first weights the base contains */
     uint64_t durable_ns;    /* virtual time from which on the checkpoint survives crashes */
 };
 

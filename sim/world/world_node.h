@@ -33,7 +33,7 @@ struct world_node {
     struct node *node; /* NULL = not running */
     struct arena arena;
     struct identity identity;
-    struct node_options options;    /* for the next start */
+    struct node_options options;    /* options of the next start */
     uint8_t entropy[SEED_BYTES];    /* seed of keys for the next start */
     struct sim_learner sim_learner; /* exists from a start to the next one, even without `node` */
     struct sim_disk sim_disk;

@@ -23,7 +23,7 @@
 struct command_table;
 
 struct command_option {
-    const char *name;  /* with its dashes, such as "--state" */
+    const char *name;  /* name with its dashes, such as "--state" */
     const char *value; /* shown for the value, such as "DIR|FILE"; NULL = a flag */
     const char *help;  /* a line feed begins a new line in --help */
     size_t member;     /* offset in the command's struct */

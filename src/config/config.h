@@ -28,7 +28,7 @@
 #define CONFIG_AUTO_REAL        (-1.0)     /* `auto` or `none` of a real number */
 
 struct slice {
-    uint32_t index; /* from 0; users write i/n with i from 1 */
+    uint32_t index; /* index of the shard, from 0; users write i/n with i from 1 */
     uint32_t count; /* 0 = auto, for keys that allow it */
 };
 
@@ -71,9 +71,9 @@ struct config_data {
     char text[CONFIG_FILES_BYTES], tokens[CONFIG_FILES_BYTES];
     /* text, tokens: files of the test set; "" = the last tenth of the samples */
     char valid[CONFIG_FILES_BYTES];
-    uint32_t context;                 /* text, tokens: tokens of a sample */
-    uint64_t seed;                    /* of the division into shards, and of generated samples */
-    struct slice shard;               /* part that this node learns */
+    uint32_t context;   /* text, tokens: tokens of a sample */
+    uint64_t seed;      /* seed of the division into shards, and of generated samples */
+    struct slice shard; /* part that this node learns */
     uint32_t train_count, test_count; /* generated samples */
     struct augment_options augment;
     enum dataset_task task;     /* npy: whether y has classes or numbers */
@@ -87,8 +87,8 @@ struct config_data {
 struct config_train {
     bool enabled; /* false = the node only relays rumors */
     char device[DEVICE_NAME_MAX];
-    enum precision precision; /* for products on a GPU; auto: see setup_precision */
-    uint32_t threads;         /* for matrix products on the CPU */
+    enum precision precision; /* precision of products on a GPU; auto: see setup_precision */
+    uint32_t threads;         /* threads for matrix products on the CPU */
     uint32_t batch; /* samples per step; CONFIG_AUTO = chosen to fit step_ms and batch_bytes */
     /* step_ms: target time of a step. steps_per_s: most steps; 0 = no limit. */
     double step_ms, steps_per_s;
@@ -99,18 +99,18 @@ struct config_train {
     double rate; /* learning rate at the start of the schedule */
     /* momentum of SGD or beta1 of other optimizers; beta2 of those */
     double momentum, beta2;
-    bool nesterov;          /* for SGD and Muon */
+    bool nesterov;          /* Nesterov momentum, for SGD and Muon */
     double weight_decay;    /* an L2 penalty for SGD, otherwise decoupled */
     double clip;            /* largest global norm of the gradients; 0 = no limit */
     double label_smoothing; /* part of each label that is spread over all classes, 0 .. 1 */
     enum schedule schedule;
     uint64_t warmup_samples; /* samples of the whole swarm during which the rate rises from 0 */
-    uint64_t period_samples; /* in samples of the whole swarm; inverse_root: of each node */
+    uint64_t period_samples; /* period in samples of the whole swarm; inverse_root: of each node */
     /* factor on the rate: per period (step), or at its end (cosine, linear) */
     double decay;
     uint64_t samples_max;       /* most samples that this node trains; 0 = no limit */
     double evaluate_s;          /* least time between evaluations; 0 = none */
-    struct slice evaluate_part; /* of the test set */
+    struct slice evaluate_part; /* part of the test set that evaluations use */
 };
 
 struct config_exchange {
@@ -145,7 +145,7 @@ struct config_limits {
     double handshake_s;        /* time for the proof of the swarm key */
     bool low_ports;            /* also dials members at ports below 1024 */
     double silence_s;          /* silence after which a neighbour is lost */
-    uint64_t send_queue_bytes; /* of each connection */
+    uint64_t send_queue_bytes; /* size of each connection's send queue */
     uint32_t notes_per_s;      /* notes per second that other nodes can cause */
 };
 

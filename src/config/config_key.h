@@ -34,10 +34,10 @@ enum config_shared {
 #define CONFIG_NO_MAX 0x1p64
 
 struct config_key {
-    const char *section; /* as in [section] */
-    const char *name;    /* as in name = value */
+    const char *section; /* name of the section, as in [section] */
+    const char *name;    /* name of the key, as in name = value */
     enum config_type type;
-    size_t offset; /* in struct config */
+    size_t offset; /* offset of the key's value in struct config */
     size_t bytes;
     const char *initial; /* default, as text */
     /* Minimum of the number, of the text's length, or of the address's port. */
@@ -57,7 +57,8 @@ const struct config_key *config_key_at(size_t i);
 /* Returns the index of the key, below config_key_count(). */
 size_t config_key_index(const struct config_key *key);
 
-const struct config_key *config_key_find(const char *section, const char *name); /* or NULL */
+/* Returns the key, or NULL. */
+const struct config_key *config_key_find(const char *section, const char *name);
 
 /* Returns MALFORMED with a message that the key is unknown or was renamed. */
 enum error config_key_unknown(const char *section, const char *name, struct problem *problem);

@@ -21,15 +21,15 @@ struct own_keys {
 };
 
 struct setup {
-    struct arena arena;    /* of the model and the learner */
-    struct own_keys *keys; /* in locked memory */
+    struct arena arena;    /* memory of the model and the learner */
+    struct own_keys *keys; /* the node's keys, in locked memory */
     struct backend *backend;
     struct team *team; /* further GPUs for data-parallel training; NULL = none */
     char device[DEVICE_TEXT_MAX];
     struct model *model;
-    struct learner *learner;                   /* with model, optimizer and data */
+    struct learner *learner;                   /* the learner, with its model, optimizer and data */
     bool companded;                            /* the learner's base is companded (companding.h) */
-    struct safetensors_about about;            /* for saved models */
+    struct safetensors_about about;            /* description that saved models get */
     char description[SETUP_DESCRIPTION_BYTES]; /* identifies the model */
     const char *parts; /* lines of the description (wire/model_parts.h), in the arena */
     char settings[SETTINGS_MAX + 1]; /* text of shared_settings.h */
@@ -89,7 +89,7 @@ struct setup_model {
     struct model *model; /* the caller frees it with model_free */
     const float *start;  /* [P] initial weights, in the arena; NULL = random from the seed */
     bool companded;      /* the base is companded (companding.h) */
-    /* as in struct setup */
+    /* Description as in struct setup. */
     char description[SETUP_DESCRIPTION_BYTES];
 };
 /* batch_max: largest batch of all learners that use the model. */

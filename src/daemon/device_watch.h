@@ -22,7 +22,7 @@ struct device_watch_options {
 
 struct device_watch {
     struct device_watch_options options;
-    struct device_memory memory; /* as last reported; total 0 = no GPU */
+    struct device_memory memory; /* memory of the device as last reported; total 0 = no GPU */
     uint64_t steps;              /* number of steps with a known time */
     uint64_t steps_ns;
     /* moving average over the seconds with steps; 0 = unknown */

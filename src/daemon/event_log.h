@@ -20,7 +20,7 @@
 #include "training/learner.h"
 
 #define EVENT_LOG_LAST       16
-#define EVENT_LOG_LINE_BYTES 448 /* of a line in `last` */
+#define EVENT_LOG_LINE_BYTES 448 /* size of a line in `last` */
 
 struct event_log {
     bool is_open;
@@ -77,11 +77,11 @@ void event_log_evaluated(struct event_log *report, uint64_t now_ns,
 struct final {
     char id[2 * ID_BYTES + 1];
     struct node_stats stats;
-    /* of the final base, on all test samples if possible; samples 0 = none was made */
+    /* Evaluation of the final base, on all test samples if possible; samples 0 = none was made. */
     struct evaluation evaluation;
-    /* of the averaged base, on the samples of `evaluation` */
+    /* Evaluation of the averaged base, on the samples of `evaluation`. */
     struct evaluation averaged;
-    /* of the final base, on the samples of the periodic evaluations */
+    /* Evaluation of the final base, on the samples of the periodic evaluations. */
     struct evaluation part;
     /* last periodic evaluation, on the samples of `part`; samples 0 = none */
     struct evaluation last;

@@ -59,7 +59,7 @@ struct host {
     /* memory of the node and of the owner's end of `link` */
     struct arena arena;
     struct node *node;
-    struct learner_link *link; /* to the thread that makes steps; belongs to the owner */
+    struct learner_link *link; /* link to the thread that makes steps; belongs to the owner */
     struct transport *transport;
     struct saving saving;
     /* binds checkpoints to this identity, swarm and model (checkpoint_owner.h) */
@@ -79,7 +79,7 @@ struct host {
     uint64_t owner_ns;  /* next time at which the owner has work; UINT64_MAX = never */
     struct training_watch training;
     struct resets resets;
-    /* as the learner last reported it */
+    /* Saturation that the learner last reported. */
     struct learner_saturation saturation;
     bool stays_alone; /* the node continues even if no peer accepts it */
     /* Why the node ended. is_shut_out: no peer accepts it. starts_again: it must restart. */

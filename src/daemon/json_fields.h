@@ -36,9 +36,9 @@ struct field {
     }
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
-/* as hexadecimal digits; NULL if all bytes are zero */
+/* Returns the id as hexadecimal digits; NULL if all bytes are zero. */
 json_t *json_of_id(const uint8_t id[static ID_BYTES]);
-/* as "host:port"; NULL if the port is 0 */
+/* Returns the address as "host:port"; NULL if the port is 0. */
 json_t *json_of_address(const struct address *address);
 double json_seconds_since(uint64_t now_ns, uint64_t at_ns);
 

@@ -60,7 +60,7 @@ struct learner_event {
     /* The answer's pointers are valid until the learner performs the next order of this kind. */
     struct answer answer;
     struct evaluation evaluation;
-    /* of the averaged base; samples 0 = there is none */
+    /* Evaluation of the averaged base; samples 0 = there is none. */
     struct evaluation averaged;
     uint64_t took_ns; /* EVALUATED: duration of `evaluation` and `averaged` together */
     struct learner_resets resets;
@@ -87,7 +87,7 @@ struct learner_link {
     struct learner_link_options options;
     struct executor executor;
     struct ring requests;
-    /* for the loop's thread; writers must hold the mutex `orders` */
+    /* Events for the loop's thread; writers must hold the mutex `orders`. */
     struct ring events;
     _Atomic bool has_more; /* the node has further orders, for which `requests` has no space */
     /* Locked while a thread performs an order, so that a READ sees no half-changed base. */

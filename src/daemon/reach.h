@@ -30,7 +30,7 @@ struct reach {
     bool had_one;
     /* the last dial failed because the peer has another swarm, model or protocol */
     bool differs;
-    /* of `why`; a less certain reason does not replace it */
+    /* Certainty of `why`; a less certain reason does not replace it. */
     enum reach_certainty certainty;
     /* Why dialling failed, as text; "" = it has not failed. */
     char why[ADDRESS_TEXT_BYTES + sizeof((struct note *)NULL)->text];

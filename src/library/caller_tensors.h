@@ -28,7 +28,7 @@
 
 struct caller_tensor {
     char *name;                            /* allocated by this struct */
-    int64_t shape[HEARSAY_DIMENSIONS_MAX]; /* as given */
+    int64_t shape[HEARSAY_DIMENSIONS_MAX]; /* shape that the caller gave */
     uint32_t dimensions;
     enum hearsay_dtype dtype;
     void *data;   /* belongs to the caller */

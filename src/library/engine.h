@@ -79,7 +79,7 @@ struct engine_count {
 };
 
 struct engine {
-    struct config config;     /* as read by hearsay_open */
+    struct config config;     /* the configuration that hearsay_open has read */
     struct note_queue *notes; /* belongs to the handle */
     struct host host;
     struct learner_link link;

@@ -27,7 +27,7 @@ struct doubt {
 };
 
 struct suspension {
-    struct doubt doubts[NODE_PROOFS]; /* by index of the proof */
+    struct doubt doubts[NODE_PROOFS]; /* [proof] doubt about each proof, by its index */
 };
 
 /* Evidence from one neighbour's version about all proofs; one bit per proof. */

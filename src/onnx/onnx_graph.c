@@ -10,7 +10,7 @@
 /* 40 for each layer, enough for attention, which needs the most */
 #define NODES_MAX      (40 * LAYERS_MAX)
 #define TENSORS_MAX    (20 * LAYERS_MAX)
-#define ATTRIBUTES_MAX 6 /* of a node */
+#define ATTRIBUTES_MAX 6 /* most attributes of a node */
 #define NAME_MAX_BYTES 96
 
 void onnx_graph_init(struct onnx_graph *graph, struct arena *arena, const char *name)

@@ -52,7 +52,7 @@ void page_snapshot_node(json_t *snapshot, const struct page_snapshot_node *node)
  * order in which they were added. Unknown numbers are NAN. */
 struct page_snapshot_link {
     uint32_t from, to;
-    double rate_bytes_per_s; /* that the link can carry */
+    double rate_bytes_per_s; /* bytes per second that the link can carry */
     double use;              /* used part of rate_bytes_per_s, 0 .. 1 */
     double trip_s;           /* round-trip time */
 };

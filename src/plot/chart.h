@@ -9,7 +9,7 @@
 
 /* x ascends, and all values are finite. */
 struct curve {
-    const char *name;    /* in the legend */
+    const char *name;    /* name of the curve in the legend */
     const double *x, *y; /* [count] */
     size_t count;        /* points; 0 = the curve appears only in the legend */
 };
@@ -21,8 +21,8 @@ struct bounds {
 
 struct chart {
     const char *title;          /* "" = none */
-    const char *x_name;         /* with unit */
-    const char *y_name;         /* with unit */
+    const char *x_name;         /* name of the x axis, with its unit */
+    const char *y_name;         /* name of the y axis, with its unit */
     const struct curve *curves; /* [count] later ones are drawn over earlier ones */
     size_t count;               /* at most CHART_CURVES_MAX */
     bool has_range;             /* low and high are set; false = chart_bounds computes them */

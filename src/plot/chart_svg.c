@@ -85,7 +85,7 @@ static void write_stroke(FILE *out, size_t k)
 /* Each column is as wide as the longest name needs. */
 struct legend {
     size_t columns, rows;
-    double width; /* of a column, in pixels */
+    double width; /* width of a column, in pixels */
 };
 
 static struct legend legend_of(const struct chart *chart)

@@ -25,7 +25,7 @@ struct picture {
     const struct chart *chart;
     const struct chart_text_style *style;
     struct dots *layers; /* [chart->count] */
-    int rows, columns;   /* of the frame in characters */
+    int rows, columns;   /* size of the frame in characters */
 };
 
 static char letter_of(size_t k)

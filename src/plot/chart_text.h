@@ -20,7 +20,8 @@
 #define CHART_TEXT_ROWS_MIN    6
 
 struct chart_text_style {
-    /* of the whole chart in characters, at least CHART_TEXT_ROWS_MIN and CHART_TEXT_COLUMNS_MIN */
+    /* Size of the whole chart in characters, at least CHART_TEXT_ROWS_MIN and
+     * CHART_TEXT_COLUMNS_MIN */
     int rows, columns;
     bool is_utf8;   /* false = only ASCII */
     bool has_color; /* ANSI (ECMA-48) colours may be printed */

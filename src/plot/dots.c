@@ -24,14 +24,14 @@ static int place_of(double part, int dots)
     return (int)lround(fmin(fmax(part, 0), 1) * (dots - 1));
 }
 
-/* in dots from the top */
+/* Returns the distance of a value from the top, in dots. */
 static int height_of(const struct dots *dots, double value)
 {
     const int last = dots->rows * DOTS_DOWN - 1;
     return last - place_of((value - dots->low) / (dots->high - dots->low), last + 1);
 }
 
-/* in dots from the left */
+/* Returns the distance of an x from the left, in dots. */
 static int across_of(const struct dots *dots, double x)
 {
     return place_of((x - dots->left) / (dots->right - dots->left), dots->columns * DOTS_ACROSS);

@@ -16,7 +16,7 @@
 #define DOTS_COLUMNS_MAX 160
 
 struct dots {
-    int rows, columns; /* of the drawing in characters */
+    int rows, columns; /* size of the drawing in characters */
     /* x at the sides; points outside are not drawn */
     double left, right;
     /* values at the bottom and top; values outside are drawn at the edge */

@@ -27,7 +27,7 @@ struct atomic_file {
     const struct disk *disk;
     const char *folder;
     const char *name;
-    int handle; /* of NAME.new while it is open; negative otherwise */
+    int handle; /* file descriptor of NAME.new while it is open; negative otherwise */
     int error;  /* negative errno of the first failure; 0 = none so far */
 };
 

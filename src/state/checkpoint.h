@@ -79,8 +79,8 @@ struct checkpoint {
     /* [CHECKPOINT_OWN_MAX] the history of the node; a save needs only own_bytes */
     uint8_t *own;
     size_t own_bytes;
-    uint64_t incarnation; /* of the node that wrote the checkpoint */
-    uint64_t digest;      /* of the base; a save computes it */
+    uint64_t incarnation; /* incarnation of the node that wrote the checkpoint */
+    uint64_t digest;      /* digest of the base; a save computes it */
 };
 
 /* A load sets the numbers, and each save advances them. */
@@ -95,7 +95,7 @@ struct checkpoint_writer {
     const char *folder;
     char name[CHECKPOINT_NAME_MAX];
     uint64_t generation;
-    uint64_t digest; /* of the part of the base that was written so far */
+    uint64_t digest; /* digest of the part of the base that was written so far */
     struct atomic_file file;
     struct checksummed_writer stream;
 };

@@ -15,18 +15,18 @@
 
 struct source {
     const char *path;
-    uint64_t generation; /* from the name of the file */
+    uint64_t generation; /* generation in the file's name */
     struct checkpoint_header header;
-    struct checkpoint_head head;       /* of the record being read */
-    struct checkpoint_numbers numbers; /* from the end of the file */
-    struct snapshot_record record;     /* for the target */
+    struct checkpoint_head head;       /* head of the record being read */
+    struct checkpoint_numbers numbers; /* the numbers at the end of the file */
+    struct snapshot_record record;     /* the record as the target gets it */
     void *memory;                      /* memory of the vectors of record.part */
     /* [SNAPSHOT_ENTRIES_MAX] for record.update */
     uint32_t *index;
     /* [SNAPSHOT_ENTRIES_MAX] for record.update */
     int8_t *level;
     size_t end;      /* number of parameters read so far */
-    uint64_t digest; /* of the base as read so far */
+    uint64_t digest; /* digest of the base as read so far */
     const struct checkpoint_target *target;
     struct problem *problem;
     struct checksummed_reader reader;
@@ -70,7 +70,7 @@ static enum error check_format(const struct source *source)
         return problem_set(
             source->problem, MISMATCH,
             "%.300s: has format %" PRIu32 ", but this program reads formats %d and %d; start the "
-                                          "node with the program that wrote the file",
+            "node with the program that wrote the file",
             source->path, header->format, CHECKPOINT_FORMAT_BEFORE, CHECKPOINT_FORMAT);
     return OK;
 }

@@ -46,7 +46,7 @@ struct checksummed_reader {
     const struct disk *disk; /* borrowed */
     int handle;              /* open for reading; borrowed */
     uint64_t series;
-    uint64_t number;            /* of the next chunk */
+    uint64_t number;            /* number of the next chunk */
     size_t at;                  /* bytes of the present chunk that the caller has read */
     size_t filled;              /* bytes of the stream in the present chunk */
     int error;                  /* negative errno after a FAILED */

@@ -15,7 +15,7 @@ static bool is_blank(char c)
 struct line {
     const char *at;
     size_t length;
-    int number; /* from 1 */
+    int number; /* number of the line, from 1 */
 };
 
 static struct line trim(const char *at, size_t length, int number)

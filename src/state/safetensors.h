@@ -29,10 +29,10 @@ struct safetensors_about {
     float mean;  /* a pixel is normalised as (pixel - mean) · scale */
     float scale; /* 1 / standard deviation of the pixels; see mean */
     uint64_t digest;
-    uint64_t samples; /* of the whole swarm */
+    uint64_t samples; /* samples that the whole swarm has learned */
     /* safetensors_checksum of the weights; a save computes it */
     uint64_t checksum;
-    /* of the base, as text (base_version.h); NULL after a load */
+    /* Version of the base, as text (base_version.h); NULL after a load. */
     const char *version;
 };
 

@@ -43,7 +43,7 @@ struct saver {
     float *mean;
     bool lacks_mean;       /* some part had no averaged base */
     atomic_bool has_ended; /* `thread` has set the result and ends */
-    /* of the saved base if it becomes the best one; samples 0 = it does not */
+    /* Score of the saved base if it becomes the best one; samples 0 = it does not. */
     struct evaluation score;
     struct saver_result result;
 };

@@ -26,14 +26,14 @@
 
 struct saver_options {
     const struct disk *disk;
-    const char *folder; /* of checkpoints, bases and scores */
+    const char *folder; /* folder of checkpoints, bases and scores */
     const char *model;  /* the owner's text (checkpoint_owner.h) */
-    /* of the base, written after each checkpoint; model NULL = not written */
+    /* Export of the base, written after each checkpoint; model NULL = not written. */
     struct export base;
-    uint32_t older_bases; /* to keep (older_bases.h) */
-    size_t parameters;    /* of the learner */
+    uint32_t older_bases; /* number of older bases to keep (older_bases.h) */
+    size_t parameters;    /* parameters of the learner */
     uint32_t moments;
-    size_t part_parameters; /* of a part (snapshot_part_parameters) */
+    size_t part_parameters; /* parameters of a part (snapshot_part_parameters) */
     size_t entries;         /* entries in the queued updates, at most (snapshot.h) */
     bool averages;          /* also writes the averaged base (averaged_base.h) */
     /* Called on the saver's thread when results of saver_next or saver_took may have changed. */
@@ -67,7 +67,7 @@ void saver_set_model_hash(struct saver *saver, const uint8_t model_hash[static 1
  * save. */
 uint64_t saver_generation(const struct saver *saver);
 
-/* for the parts and updates of the learner (snapshot.h) */
+/* Returns the queue for the parts and updates of the learner (snapshot.h). */
 struct snapshot_queue *saver_queue(struct saver *saver);
 
 bool saver_is_busy(const struct saver *saver);

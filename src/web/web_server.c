@@ -34,7 +34,7 @@
 struct event {
     uint32_t readers; /* clients that have not received the whole text */
     size_t count;
-    char *text; /* in the format of server-sent events */
+    char *text; /* text in the format of server-sent events */
 };
 
 struct watcher {

@@ -314,7 +314,7 @@ static void two_established_swarms_stay_apart(void **state)
     while (stats_of(0).rumors_published < 256 || stats_of(2).rumors_published < 256)
         run(SECOND_NS);
     heal_pairs();
-    run(600 * SECOND_NS); /* so long that notes on failed dials become rarer */
+    run(600 * SECOND_NS); /* until notes on failed dials have become rare */
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(notes_of(i), 0);
         assert_int_equal(neighbours(i), 1);

@@ -195,7 +195,7 @@ static void a_member_that_restarts_for_each_lie_has_moved_no_base(void **state)
     start_anew_and_lie(300, false);
 }
 
-/* The liar is absent so long that nodes release its first lie before they find the second one. */
+/* The liar stays absent until nodes have released its first lie; they find the second one later. */
 static void released_lies_are_removed_with_later_ones(void **state)
 {
     (void)state;

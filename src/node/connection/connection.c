@@ -25,7 +25,7 @@ struct connections {
     struct peer *peers;              /* [peers_max] conversations by slot */
     struct slots open;               /* slots of neighbours */
     struct slots ready;              /* slots that connection_next_ready returns */
-    struct credentials *credentials; /* in node->keys, the arena for secrets */
+    struct credentials *credentials; /* credentials, in node->keys, the arena for secrets */
     struct message_reader *reader;
     /* Number of conversations started, modulo 2^32; the upper half of the last one's conn. */
     uint32_t generation;

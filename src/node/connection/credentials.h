@@ -21,7 +21,7 @@ struct entry_key {
     /* Creates and checks the gate, the start of a conversation's first frame. */
     struct gate gate;
     uint8_t psk[KEY_BYTES]; /* pre-shared key of the Noise handshake */
-    uint32_t order;         /* as in struct swarm_key */
+    uint32_t order;         /* number of the order, as in struct swarm_key */
 };
 
 struct credentials {

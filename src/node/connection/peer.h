@@ -96,7 +96,7 @@ struct peer {
     /* Introduction of the peer; valid if this node or the peer has refused the other. */
     struct introduction theirs;
     char why[256];          /* why the conversation ended, for the note */
-    struct peer_keys *keys; /* in the arena for secrets */
+    struct peer_keys *keys; /* the session's keys, in the arena for secrets */
     uint8_t *in;            /* [FRAME_MAX + 2] frame being received */
     size_t in_bytes;
     size_t in_used; /* size of the frame in `in` that was handled last, and is removed next */

@@ -23,7 +23,7 @@
 #define LEAVE_MIN_NS (SECOND_NS / 5) /* shortest renewal period of a leaving member */
 /* The renewal period grows by this time per live member. */
 #define PER_MEMBER_NS (SECOND_NS / 4)
-#define LEAVE_FASTER  8 /* a leaving member renews its record this many times as often */
+#define LEAVE_FASTER  8 /* factor on the rate at which a leaving member renews its record */
 /* Factor by which a node's throughput must change before that alone causes a new record. */
 #define RATE_CHANGE     2.0f
 #define UPDATES_AT_ONCE 64 /* records per MEMBER_UPDATE, at most */

@@ -36,7 +36,7 @@ struct member {
     double moved;
     double claimed;   /* samples claimed by the member's rumors; a sum that decays like `moved` */
     double borne_out; /* claimed samples that `moved` supports, since membership_recount */
-    bool is_expelled; /* by the operator, a proof or votes */
+    bool is_expelled; /* the operator, a proof or votes have expelled the member */
     bool is_barred;   /* not admitted to the swarm */
     bool is_doubted;  /* a note has said that `moved` does not support the claimed throughput */
 };

@@ -20,7 +20,7 @@ struct admitted {
     uint8_t listed[NODE_LISTED_MAX][ID_BYTES]; /* ids on the member list, sorted */
     uint32_t listed_count;
     uint64_t list_hash;              /* hash of the ids in `listed`; never 0 if has_list */
-    uint64_t theirs[NODE_PEERS_MAX]; /* by slot: admitted_hash that the neighbour last sent */
+    uint64_t theirs[NODE_PEERS_MAX]; /* [slot] admitted_hash that the neighbour last sent */
     struct stranger strangers[STRANGERS_MAX]; /* ring of the strangers met last */
     /* Strangers met so far; modulo STRANGERS_MAX, the index of the next one in `strangers`. */
     uint32_t strangers_met;

@@ -182,8 +182,8 @@ static uint32_t listed(const struct node *node)
     return u32_min(broadcast_active_origins(node), most);
 }
 
-/* Returns how many blocks the neighbour gets in one turn: so few that all waiting neighbours get
- * their turns within TURN_S seconds. So no block is old when it is sent. */
+/* Returns how many blocks the neighbour gets in one turn: few enough that all waiting neighbours
+ * get their turns within TURN_S seconds. So no block is old when it is sent. */
 static uint32_t fair_turn(const struct node *node, const struct peer *peer)
 {
     uint32_t takers = 0;

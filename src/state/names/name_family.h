@@ -25,7 +25,7 @@ enum head { HEAD_TIED, HEAD_LOGITS, HEAD_DENSE };
 struct transformer {
     int tokens;    /* size of the vocabulary */
     int width;     /* numbers in the vector of one position */
-    int positions; /* of the longest sequence */
+    int positions; /* length of the longest sequence */
     int blocks;
     int heads;    /* query heads of each attention layer */
     int kv_heads; /* key/value heads of each attention layer */

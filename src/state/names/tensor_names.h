@@ -19,15 +19,15 @@
 /* One tensor of a file: all or some rows of one of the model's tensors. */
 struct named_tensor {
     char name[NAMED_TENSOR_BYTES];
-    size_t dims[4]; /* in the file */
+    size_t dims[4]; /* dimensions in the file */
     int rank;
-    size_t offset;      /* of the tensor's first number in the model's flat vector */
+    size_t offset;      /* index of the tensor's first number in the model's flat vector */
     bool is_transposed; /* the tensor is [in, out] in the file and [out, in] in the model */
 };
 
 /* How names differ between files of one family. */
 struct name_style {
-    const char *prefix;       /* that some files omit; "" = none */
+    const char *prefix;       /* prefix that some files omit; "" = none */
     const char *alias[2][2];  /* parts of names and their alternatives; NULL = unused */
     const char *const *spare; /* endings of names that a model does not need; terminated by NULL */
 };
