@@ -253,11 +253,13 @@ static void print_harms(FILE *out, const json_t *page)
     for (size_t i = 0; i < json_array_size(harms); i++) {
         const json_t *harm = json_array_get(harms, i);
         (void)fprintf(out, "  harms      %.8s: ", text_of(harm, "id", 60).text);
+        const double length = real_of(harm, "length"); /* NAN = unknown */
         if (flag_of(harm, "harms"))
-            (void)fprintf(out, "agreement %.2f (typical %.2f), %.1f times as long",
-                          real_of(harm, "agreement"), real_of(harm, "typical_agreement"),
-                          real_of(harm, "length"));
-        else
+            (void)fprintf(out, "agreement %.2f (typical %.2f)", real_of(harm, "agreement"),
+                          real_of(harm, "typical_agreement"));
+        if (flag_of(harm, "harms") && isfinite(length))
+            (void)fprintf(out, ", publications %.1f times the median length", length);
+        if (!flag_of(harm, "harms"))
             (void)fprintf(out, "no harm seen here%s",
                           real_of(harm, "votes") > 0 ? ", but other members voted" : "");
         if (real_of(harm, "votes_needed") > 0)
