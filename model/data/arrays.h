@@ -26,12 +26,6 @@
 #include "data/dataset.h"
 #include "data/npy_file.h"
 
-/* Implements dataset_load_train and dataset_load_test; options.shard < options.shards. MALFORMED: a
- * file is invalid, or has labels or floats that cannot be learned. MISMATCH: x and y do not belong
- * together, or have too few samples. Writes *dataset only on OK. */
-enum error arrays_load(struct dataset *dataset, const struct dataset_options *options, bool train,
-                       struct problem *problem) MUST_USE;
-
 /* Sets *shape to the shape of a sample of this file. TOO_BIG: a side is above 65,536, or a sample
  * has more than 2^24 numbers. */
 enum error arrays_shape(const struct npy_file *file, struct shape *shape,

@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/arrays.h"
 #include "data/idx.h"
-#include "data/sequences.h"
 #include "data/slice.h"
 #include "data/synthetic_digits.h"
 #include "data/tally.h"
@@ -86,8 +84,8 @@ static enum error read_pair(struct idx *images, struct idx *labels,
     return error;
 }
 
-static enum error load_idx(struct dataset *dataset, const struct dataset_options *options,
-                           bool train, struct problem *problem)
+enum error dataset_load_idx(struct dataset *dataset, const struct dataset_options *options,
+                            bool train, struct problem *problem)
 {
     struct idx images, labels;
     const char *part = train ? "train" : "t10k";
@@ -115,8 +113,8 @@ static void tally_digits(struct dataset *dataset, uint64_t seed, uint32_t train_
     tally_normalise(&tally, dataset);
 }
 
-static enum error load_generated(struct dataset *dataset, const struct dataset_options *options,
-                                 bool train, struct problem *problem)
+enum error dataset_load_generated(struct dataset *dataset, const struct dataset_options *options,
+                                  bool train, struct problem *problem)
 {
     struct slice_of_samples slice;
     const uint32_t count = train ? options->train_count : options->test_count;
@@ -139,11 +137,13 @@ static enum error load_generated(struct dataset *dataset, const struct dataset_o
     return error;
 }
 
-static enum error load_xor(struct dataset *dataset, struct problem *problem)
+enum error dataset_load_xor(struct dataset *dataset, const struct dataset_options *options,
+                            bool train, struct problem *problem)
 {
     static const uint8_t pixels[4][2] = {{0, 0}, {0, 255}, {255, 0}, {255, 255}};
     static const int32_t labels[4] = {0, 1, 1, 0};
     struct tally tally = {0};
+    (void)options, (void)train;
     *dataset = (struct dataset){.count = 4, .shape = {1, 1, 2, 0}, .classes = 2};
     enum error error = take_memory(dataset, problem);
     if (error != OK)
@@ -155,38 +155,17 @@ static enum error load_xor(struct dataset *dataset, struct problem *problem)
     return OK;
 }
 
-static enum error load_sequences(struct dataset *dataset, const struct dataset_options *options,
-                                 bool train, struct problem *problem)
-{
-    const enum error error = slice_check(options, UINT32_MAX, problem);
-    return error == OK ? sequences_load(dataset, options, train, problem) : error;
-}
+#define DATASET_ROW(CONSTANT, word, loader, ...) {.name = #word, .load = (loader), __VA_ARGS__},
+
+const struct dataset_source_row dataset_sources[] = {DATASET_SOURCES(DATASET_ROW)};
 
 static enum error load(struct dataset *dataset, const struct dataset_options *options, bool train,
                        struct problem *problem)
 {
     struct dataset loaded = {0};
-    enum error error = FAILED;
-    switch (options->source) {
-    case DATASET_IDX:
-        error = load_idx(&loaded, options, train, problem);
-        break;
-    case DATASET_NPY:
-        error = slice_check(options, UINT32_MAX, problem);
-        if (error == OK)
-            error = arrays_load(&loaded, options, train, problem);
-        break;
-    case DATASET_GENERATED:
-        error = load_generated(&loaded, options, train, problem);
-        break;
-    case DATASET_XOR:
-        error = load_xor(&loaded, problem);
-        break;
-    case DATASET_TEXT:
-    case DATASET_TOKENS:
-        error = load_sequences(&loaded, options, train, problem);
-        break;
-    }
+    enum error error = slice_check(options, UINT32_MAX, problem);
+    if (error == OK)
+        error = dataset_sources[options->source].load(&loaded, options, train, problem);
     if (error == OK)
         *dataset = loaded;
     else

@@ -33,14 +33,31 @@
 #define DATASET_CONTEXT_MAX 65536
 #define DATASET_TOKENS_MAX  1000000 /* maximum of dataset.classes for tokens and labels */
 
-enum dataset_source {
-    DATASET_IDX,
-    DATASET_NPY,
-    DATASET_GENERATED,
-    DATASET_XOR,
-    DATASET_TEXT,
-    DATASET_TOKENS,
-};
+/* Every source: its constant, its name in data.source, its loader, and other facts of its struct
+ * dataset_source_row. */
+/* clang-format off */
+#define DATASET_SOURCES(EACH) \
+    EACH(IDX, idx, dataset_load_idx, .files = "dir") \
+    EACH(NPY, npy, arrays_load, .files = "x", .needs = {"x", "y"}, \
+         .example = "x and y, the files to learn, such as x = x.npy and y = y.npy") \
+    EACH(GENERATED, generated, dataset_load_generated, .about = "generated digits") \
+    EACH(XOR, xor, dataset_load_xor, .about = "exclusive or", .is_whole = true) \
+    EACH(TEXT, text, sequences_load, .files = "text", .needs = {"text"}, \
+         .example = "text, the files to learn, such as text = shakespeare.txt", \
+         .about = "the bytes of ", .is_sequences = true) \
+    EACH(TOKENS, tokens, sequences_load, .files = "tokens", .needs = {"tokens"}, \
+         .example = "tokens, the files to learn, such as tokens = train*.bin", \
+         .about = "the tokens of ", .is_sequences = true)
+/* clang-format on */
+
+/* The sources in the help of commands, and the help of data.source. */
+#define DATASET_SOURCES_LISTED "idx, npy, generated, xor, text or tokens"
+#define DATASET_SOURCES_HELP                                                                       \
+    "idx: images in dir; npy: NumPy arrays; generated: digits; text, tokens: sequences."
+
+#define DATASET_CONSTANT(CONSTANT, ...) DATASET_##CONSTANT,
+
+enum dataset_source { DATASET_SOURCES(DATASET_CONSTANT) DATASET_SOURCES_COUNT };
 
 /* Meaning of the array y (source npy), as configured. */
 enum dataset_task {
@@ -102,6 +119,33 @@ struct dataset_options {
     uint32_t shards;      /* number of shards; 1 = load all training samples */
 };
 
+/* Implements dataset_load_train and dataset_load_test; options->shard < options->shards. MISSING: a
+ * file is missing. MALFORMED: a file is invalid, or its content cannot be learned. MISMATCH: files
+ * do not belong together, or have too few samples. TOO_BIG: there are too many tokens, or a token
+ * is too large. */
+typedef enum error dataset_loader(struct dataset *dataset, const struct dataset_options *options,
+                                  bool train, struct problem *problem);
+
+#define DATASET_LOADER(CONSTANT, name, loader, ...) dataset_loader loader;
+DATASET_SOURCES(DATASET_LOADER)
+
+/* The names of all sources with a `|` before each. */
+#define DATASET_WORD(CONSTANT, name, ...) "|" #name
+#define DATASET_SOURCES_WORDS             DATASET_SOURCES(DATASET_WORD)
+
+struct dataset_source_row {
+    const char *name; /* value of data.source */
+    dataset_loader *load;
+    const char *files;    /* key in [data] that lists the training samples; NULL = no files */
+    const char *needs[2]; /* keys in [data] without a default that the source needs; or NULL */
+    const char *example;  /* what `needs` holds, with an example, for messages */
+    const char *about;    /* what the samples are, before the files; NULL = files say it */
+    bool is_sequences;    /* samples are sequences of tokens */
+    bool is_whole;        /* each shard has all samples that exist */
+};
+
+extern const struct dataset_source_row dataset_sources[DATASET_SOURCES_COUNT];
+
 /* Loads the training samples of shard options->shard; only they are held in memory. Shards are
  * disjoint, their sizes differ by at most one, and together they have all samples; but each shard
  * of xor has all four. Samples are dealt to shards in a random order by seed, and keep the order of
@@ -120,7 +164,7 @@ void dataset_free(struct dataset *dataset);
 
 static inline bool dataset_is_sequences(enum dataset_source source)
 {
-    return source == DATASET_TEXT || source == DATASET_TOKENS;
+    return dataset_sources[source].is_sequences;
 }
 
 /* Returns true if the model is to predict numbers. Then it is scored by its error, not by correct

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/min_max.h"
+#include "data/dataset.h"
 #include "data/file_list.h"
 #include "data/token_file.h"
 

@@ -12,15 +12,8 @@
 #ifndef HEARSAY_MODEL_DATA_SEQUENCES_H
 #define HEARSAY_MODEL_DATA_SEQUENCES_H
 
-#include <stdbool.h>
-
-#include "data/dataset.h"
-
-/* Implements dataset_load_train and dataset_load_test; options.shard < options.shards. MISSING: a
- * file is missing. MISMATCH: there are too few tokens. TOO_BIG: there are too many tokens, or a
- * token is too large. Writes *dataset only on OK. */
-enum error sequences_load(struct dataset *dataset, const struct dataset_options *options,
-                          bool train, struct problem *problem) MUST_USE;
+#include <stddef.h>
+#include <stdint.h>
 
 /* Returns the number of training windows of `context` tokens that a run of `tokens` tokens has; 0
  * if there are too few tokens. */

@@ -24,7 +24,7 @@
  * sample of the largest shard; with sequences, shards_cut fails instead. Tests:
  * tests/unit/model/test_shards.c.
  *
- * DATASET_XOR has four samples: set is_whole, and each node gets all of them.
+ * With is_whole each node gets all samples, as with the four samples of DATASET_XOR.
  */
 #ifndef HEARSAY_MODEL_DATA_SHARDS_H
 #define HEARSAY_MODEL_DATA_SHARDS_H

@@ -93,8 +93,7 @@ static enum error order_targets(struct comparison *comparison, enum measure meas
 
 static enum error choose_measure(struct comparison_play *play, struct problem *problem)
 {
-    const enum dataset_source source = play->plan.scenario->config.data.source;
-    const bool is_language = source == DATASET_TEXT || source == DATASET_TOKENS;
+    const bool is_language = dataset_is_sequences(play->plan.scenario->config.data.source);
     const char *word = play->options.metric;
     if (!word)
         word = is_language ? "loss" : "accuracy";

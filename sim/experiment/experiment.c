@@ -26,11 +26,12 @@ static enum error cut_shards(struct experiment *experiment, struct problem *prob
         return problem_set(problem, MALFORMED,
                            "no node trains; give a group its speed, such as: nodes = 2 desk, 400 "
                            "samples/s");
+    const struct config_data *data = &scenario->config.data;
     const struct shards_options options = {.nodes = scenario->nodes_count,
                                            .weights = weights,
                                            .alpha = scenario->skew,
-                                           .seed = scenario->config.data.seed,
-                                           .is_whole = scenario->config.data.source == DATASET_XOR};
+                                           .seed = data->seed,
+                                           .is_whole = dataset_sources[data->source].is_whole};
     return shards_cut(&experiment->shards, &experiment->train, &options, problem);
 }
 

@@ -84,14 +84,17 @@ static enum error note(void *self, const struct command_option *option, const ch
     return OK;
 }
 
-/* Returns the value that data.source must have for this key; NULL if the key implies none. */
+/* Returns the name of the source that needs this key. data.test_x counts as data.x, for example.
+ * NULL if no source needs the key. */
 static const char *source_of(const char *key)
 {
-    if (strcmp(key, "data.test_x") == 0 || strcmp(key, "data.test_y") == 0)
-        return "npy";
-    return strcmp(key, "data.text") == 0     ? "text"
-           : strcmp(key, "data.tokens") == 0 ? "tokens"
-                                             : NULL;
+    const char *name = key + strlen("data.");
+    name += strncmp(name, "test_", 5) == 0 ? 5 : 0;
+    for (int i = 0; i < DATASET_SOURCES_COUNT; i++)
+        for (int k = 0; k < 2; k++)
+            if (dataset_sources[i].needs[k] && strcmp(dataset_sources[i].needs[k], name) == 0)
+                return dataset_sources[i].name;
+    return NULL;
 }
 
 static enum error apply(struct options *options, const struct given *given, struct problem *problem)
@@ -439,8 +442,8 @@ const struct command eval_command = {
              "Without any option for the data, started.conf in the state folder is\n"
              "used",
              .member = offsetof(struct options, file)},
-            {"--data-source", "NAME", "idx, npy, generated, xor, text or tokens (default idx)",
-             .set = note, .key = "data.source"},
+            {"--data-source", "NAME", DATASET_SOURCES_LISTED " (default idx)", .set = note,
+             .key = "data.source"},
             {"--data-dir", "DIR", "folder of the IDX files (default Fashion-MNIST)", .set = note,
              .key = "data.dir"},
             {"--x", "FILES", "NumPy arrays: the test samples, all of them", .set = note,

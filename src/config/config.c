@@ -19,6 +19,15 @@ void config_defaults(struct config *config)
     }
 }
 
+const char *config_data_text(const struct config_data *data, const char *name)
+{
+    if (!name)
+        return "";
+    const struct config_key *key = config_key_find("data", name);
+    CHECK(key && (key->type == CONFIG_TEXT || key->type == CONFIG_PATH));
+    return (const char *)data + (key->offset - offsetof(struct config, data));
+}
+
 static enum error assign(struct config *config, const char *section, const char *name,
                          const char *value, const struct config_key **key, struct problem *problem)
 {

@@ -159,6 +159,8 @@ struct config {
 };
 
 void config_defaults(struct config *config);
+/* Returns the value of a text or path in [data]; "" if name is NULL. */
+const char *config_data_text(const struct config_data *data, const char *name);
 /* assignment: "section.key=value". A later call for the same key replaces the value. */
 enum error config_set(struct config *config, const char *assignment,
                       struct problem *problem) MUST_USE;

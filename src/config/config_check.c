@@ -62,6 +62,7 @@ static enum error check_node(const struct config_node *node, struct finding *fin
 
 static enum error check_data(const struct config_data *data, struct finding *finding)
 {
+    const struct dataset_source_row *source = &dataset_sources[data->source];
     CHECK(data->shard.index < data->shard.count);
     if (dataset_is_sequences(data->source) && augment_is_wanted(&data->augment))
         return against(finding, "data",
@@ -69,15 +70,10 @@ static enum error check_data(const struct config_data *data, struct finding *fin
                        : data->augment.crop ? "crop"
                                             : "cutout",
                        " applies to images only; remove it with text and tokens");
-    if (data->source == DATASET_TEXT && !data->text[0])
-        return against(finding, "data", "source",
-                       " = text needs text, the files to learn, such as text = shakespeare.txt");
-    if (data->source == DATASET_TOKENS && !data->tokens[0])
-        return against(finding, "data", "source",
-                       " = tokens needs tokens, the files to learn, such as tokens = train*.bin");
-    if (data->source == DATASET_NPY && (!data->x[0] || !data->y[0]))
-        return against(finding, "data", "source",
-                       " = npy needs x and y, the files to learn, such as x = x.npy and y = y.npy");
+    for (int i = 0; i < 2; i++)
+        if (source->needs[i] && !config_data_text(data, source->needs[i])[0])
+            return against(finding, "data", "source", " = %s needs %s", source->name,
+                           source->example);
     if (data->source == DATASET_NPY && !data->test_x[0] != !data->test_y[0])
         return against(finding, "data", data->test_x[0] ? "test_x" : "test_y",
                        " is set without its counterpart; set both test_x and test_y, or neither");

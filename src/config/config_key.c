@@ -77,9 +77,7 @@ static const struct config_key keys[] = {
          "Initial weights: a .safetensors file, or a folder whose config.json names the layers."},
 
     {"data", "source", CONFIG_CHOICE, AT(data.source), .initial = "idx",
-     .words = "idx|npy|generated|xor|text|tokens",
-     .help = "idx: images in dir; npy: NumPy arrays; generated: digits; text, tokens: sequences.",
-     .shared = CONFIG_SAME},
+     .words = &DATASET_SOURCES_WORDS[1], .help = DATASET_SOURCES_HELP, .shared = CONFIG_SAME},
     {"data", "dir", CONFIG_PATH, AT(data.dir), .initial = "/usr/share/datasets/fashion-mnist",
      .min = 1, .help = "Folder of the IDX files (from the Debian package dataset-fashion-mnist)."},
     {"data", "x", CONFIG_TEXT, AT(data.x), .initial = "",
@@ -293,6 +291,11 @@ const struct config_key *config_key_at(size_t i)
 {
     CHECK(i < config_key_count());
     return &keys[i];
+}
+
+bool config_key_lists_files(const struct config_key *key)
+{
+    return key->type == CONFIG_TEXT && strcmp(key->section, "data") == 0;
 }
 
 size_t config_key_index(const struct config_key *key)

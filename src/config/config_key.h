@@ -4,6 +4,7 @@
 #ifndef HEARSAY_CONFIG_CONFIG_KEY_H
 #define HEARSAY_CONFIG_CONFIG_KEY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -54,6 +55,8 @@ struct config_key {
 
 size_t config_key_count(void);
 const struct config_key *config_key_at(size_t i);
+/* Returns true if the value is a list of file names and patterns (file_list.h). */
+bool config_key_lists_files(const struct config_key *key);
 /* Returns the index of the key, below config_key_count(). */
 size_t config_key_index(const struct config_key *key);
 

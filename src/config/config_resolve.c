@@ -33,11 +33,11 @@ void config_resolve_rate(struct config_train *train, enum optimizer_kind kind)
                                                         : RATE_MUON;
 }
 
-/* Returns 0 for XOR: its four training samples are all that exist, so smaller weights do not
- * generalize better. */
+/* Returns 0 if the training samples are all that exist, so that smaller weights do not generalize
+ * better. */
 static double usual_decay(const struct config *config)
 {
-    if (config->data.source == DATASET_XOR)
+    if (dataset_sources[config->data.source].is_whole)
         return 0;
     return config->train.optimizer == OPTIMIZER_SGD ? DECAY_SGD : DECAY_OTHER;
 }

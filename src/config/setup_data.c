@@ -9,7 +9,7 @@ struct dataset_options setup_dataset_options(const struct config_data *data)
     return (struct dataset_options){
         .source = data->source,
         .directory = data->dir,
-        .files = data->source == DATASET_TEXT ? data->text : data->tokens,
+        .files = config_data_text(data, dataset_sources[data->source].files),
         .valid = data->valid,
         .x = data->x,
         .y = data->y,
@@ -113,7 +113,7 @@ enum error setup_data(const struct config *config, struct dataset *train, struct
         error = dataset_load_test(test, &options, problem);
     if (error != OK)
         return error;
-    const char *named = options.source == DATASET_NPY ? options.test_x : options.directory;
+    const char *named = options.test_x[0] ? options.test_x : options.files;
     error = set_task(&config->data, train, test, problem);
     if (error == OK)
         error = match_sets(named, train, test, problem);

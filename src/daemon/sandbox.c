@@ -181,9 +181,6 @@ static bool allow_listed(int rules, const struct ruleset *forbids, const char *n
  * because people replace the file by a new one. */
 static bool allow_configured(int rules, const struct ruleset *forbids, const struct config *config)
 {
-    const char *const files[] = {config->data.x,      config->data.y,    config->data.test_x,
-                                 config->data.test_y, config->data.text, config->data.tokens,
-                                 config->data.valid};
     char members[CONFIG_PATH_BYTES];
     bool is_done = true;
     for (size_t i = 0; i < config_key_count(); i++) {
@@ -191,9 +188,9 @@ static bool allow_configured(int rules, const struct ruleset *forbids, const str
         const char *path = (const char *)config + key->offset;
         if (key->type == CONFIG_PATH && path[0])
             is_done = is_done && allow(rules, forbids, path, READS);
+        if (config_key_lists_files(key))
+            is_done = is_done && allow_listed(rules, forbids, path);
     }
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        is_done = is_done && allow_listed(rules, forbids, files[i]);
     folder_of(config->node.members, members);
     if (config->node.members[0])
         is_done = is_done && allow(rules, forbids, members, READS);

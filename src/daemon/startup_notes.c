@@ -133,12 +133,9 @@ void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct c
 
 void startup_notes_reading(struct event_log *report, uint64_t now_ns, const struct config *config)
 {
-    const char *const files[] = {
-        [DATASET_IDX] = config->data.dir,   [DATASET_NPY] = config->data.x,
-        [DATASET_GENERATED] = "",           [DATASET_XOR] = "",
-        [DATASET_TEXT] = config->data.text, [DATASET_TOKENS] = config->data.tokens};
+    const char *files = dataset_sources[config->data.source].files;
+    const char *data = config_data_text(&config->data, files), *start = config->model.start;
     char text[256];
-    const char *data = files[config->data.source], *start = config->model.start;
     if (data[0] || start[0])
         (void)snprintf(text, sizeof text, "reads %s%.100s%s%s%.100s", data[0] ? "its data: " : "",
                        data, data[0] && start[0] ? ", and " : "",

@@ -158,12 +158,13 @@ def check_private(tree):
 
 
 def declared_by_folder(tree):
-    """Returns {folder: names that its headers declare}. Headers of include/base count as src/base."""
+    """Returns {folder: names that its headers declare}. Headers of include/base count as src/base. A row of a
+    list, `EACH(CONSTANT, name, function, …)`, declares its function."""
     names = {}
     for path, source in tree.items():
         if source.is_header:
             folder = re.sub(r'^include(/|$)', r'src\1', path.rpartition('/')[0])
-            declared = re.findall(r'\b(\w+)\s*\(', source.code)
+            declared = re.findall(r'\b(\w+)\s*\(', source.code) + re.findall(r'\bEACH\(\w+, \w+, (\w+)', source.code)
             names.setdefault(folder, set()).update(declared)
     return names
 

@@ -189,6 +189,8 @@ class HouseTest(TreeTest):
         self.replace('src/node/rate/congestion.c', 'static int twice', 'int twice')
         self.assert_broken('src/node/rate/congestion.c:4: no header of src/node/rate or above declares '
                            'twice')
+        self.replace('src/node/rate/congestion.h', '#endif', '#define ROWS(EACH) EACH(TWO, two, twice, 2)\n#endif')
+        self.assert_broken()
 
     def test_retired_words(self):
         self.replace('src/node/rate/congestion.c', 'static int twice', '#define HATCH\nstatic int twice')

@@ -51,7 +51,7 @@ static void offer_value(struct asked *asked, const struct config_key *key)
     const size_t used = strlen(asked->before);
     (void)snprintf(asked->before + used, sizeof asked->before - used, "%s.%s=", key->section,
                    key->name);
-    if (key->type == CONFIG_PATH || (key->type == CONFIG_TEXT && strcmp(key->section, "data") == 0))
+    if (key->type == CONFIG_PATH || config_key_lists_files(key))
         offer_files(asked);
     else if (key->type == CONFIG_BOOL)
         offer_words(asked, "yes|no");

@@ -369,25 +369,17 @@ static void catch_signals(void)
 
 static void say_what(const struct swarm *swarm)
 {
-    static const char *const SOURCES[] = {[DATASET_IDX] = "",
-                                          [DATASET_NPY] = "",
-                                          [DATASET_GENERATED] = "generated digits",
-                                          [DATASET_XOR] = "exclusive or",
-                                          [DATASET_TEXT] = "the bytes of ",
-                                          [DATASET_TOKENS] = "the tokens of "};
     const struct swarm_options *options = &swarm->options;
     const struct config *config = &options->config;
-    const char *const files[] = {
-        [DATASET_IDX] = config->data.dir,   [DATASET_NPY] = config->data.x,
-        [DATASET_GENERATED] = "",           [DATASET_XOR] = "",
-        [DATASET_TEXT] = config->data.text, [DATASET_TOKENS] = config->data.tokens};
+    const struct dataset_source_row *source = &dataset_sources[config->data.source];
     char limit[64], target[SCORE_TEXT];
     swarm_goal_limit(&swarm->goal, limit, sizeof limit);
     (void)printf("%d node%s on this machine, until %s or %s\n", options->nodes,
                  options->nodes == 1 ? "" : "s", goal_text(target, &swarm->goal), limit);
     (void)printf("  model   %s\n",
                  config->model.layers[0] ? config->model.layers : config->model.name);
-    (void)printf("  data    %s%s%s\n", SOURCES[config->data.source], files[config->data.source],
+    (void)printf("  data    %s%s%s\n", source->about ? source->about : "",
+                 config_data_text(&config->data, source->files),
                  config->data.source == DATASET_GENERATED && !swarm_options_has_files(config)
                      ? " (Fashion-MNIST is not installed: Debian package dataset-fashion-mnist)"
                      : "");

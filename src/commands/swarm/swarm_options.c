@@ -174,10 +174,10 @@ const struct command_option swarm_options_table[] = {
     {"--layers", "LINE", "a model of your own, as in: \"dense 128, relu, dense 10\"",
      .set = set_key, .key = "model.layers"},
     {"--data", "NAME",
-     "idx, npy, generated, xor, text or tokens (default: text for a\n"
-     "model that embeds tokens, else idx where it is installed); files\n"
-     "of text: --set data.text=FILE (default: the dictionary of Debian's\n"
-     "package dict-gcide), of arrays: --set data.x=FILE, data.y=FILE",
+     DATASET_SOURCES_LISTED " (default: text for a\n"
+                            "model that embeds tokens, else idx where it is installed); files\n"
+                            "of text: --set data.text=FILE (default: the dictionary of Debian's\n"
+                            "package dict-gcide), of arrays: --set data.x=FILE, data.y=FILE",
      .set = set_key, .key = "data.source"},
     {"--target", "A",
      "stop when the test accuracy stays above A (default 88; 92 for\n"

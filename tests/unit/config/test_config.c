@@ -421,6 +421,28 @@ static void auto_settings_of_training_follow_from_data_and_optimizer(void **stat
     assert_true(resolved("train.clip=0").clip == 0);
 }
 
+static void every_source_of_data_has_its_facts_and_is_refused_without_its_files(void **state)
+{
+    (void)state;
+    for (int i = 0; i < DATASET_SOURCES_COUNT; i++) {
+        const struct dataset_source_row *source = &dataset_sources[i];
+        struct config config;
+        struct problem problem = {""};
+        char assignment[64];
+        config_defaults(&config);
+        (void)snprintf(assignment, sizeof assignment, "data.source=%s", source->name);
+        must_set(&config, assignment);
+        assert_int_equal(config.data.source, i);
+        assert_non_null(source->load);
+        assert_true(source->files || source->about);
+        assert_non_null(config_data_text(&config.data, source->files));
+        assert_non_null(strstr(DATASET_SOURCES_LISTED, source->name));
+        assert_int_equal(config_check(&config, &problem), source->needs[0] ? MALFORMED : OK);
+        if (source->needs[0])
+            assert_non_null(strstr(problem.text, source->example));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -436,6 +458,7 @@ int main(void)
         cmocka_unit_test(a_number_may_be_left_to_the_node_where_its_key_says_so),
         cmocka_unit_test(a_chosen_rate_does_not_fall_by_itself),
         cmocka_unit_test(auto_settings_of_training_follow_from_data_and_optimizer),
+        cmocka_unit_test(every_source_of_data_has_its_facts_and_is_refused_without_its_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
