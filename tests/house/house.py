@@ -164,7 +164,7 @@ def declared_by_folder(tree):
     for path, source in tree.items():
         if source.is_header:
             folder = re.sub(r'^include(/|$)', r'src\1', path.rpartition('/')[0])
-            declared = re.findall(r'\b(\w+)\s*\(', source.code) + re.findall(r'\bEACH\(\w+, \w+, (\w+)', source.code)
+            declared = re.findall(r'\b(\w+)\s*\(', source.code) + re.findall(r'\bEACH\(\w+, \w+, (\w+)', source.bare)
             names.setdefault(folder, set()).update(declared)
     return names
 
