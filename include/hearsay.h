@@ -60,7 +60,9 @@ enum hearsay_level { HEARSAY_NONE = 0, HEARSAY_INFO, HEARSAY_WARNING, HEARSAY_ER
 
 #define HEARSAY_DIMENSIONS_MAX 8
 #define HEARSAY_NAME_MAX       256 /* bytes of a tensor's name, without the final zero */
-#define HEARSAY_RUN_MAX        64  /* bytes of a run's name, without the final zero */
+/* Flag: training sets the tensor from the data, as the running means of a batch norm (README). */
+#define HEARSAY_STATISTICS 1u
+#define HEARSAY_RUN_MAX    64 /* bytes of a run's name, without the final zero */
 
 /* A tensor of the caller, dense and in C order. The caller owns `data` and keeps it valid from open
  * to close. The library reads and writes it only inside calls. */
@@ -74,7 +76,7 @@ struct hearsay_tensor {
     uint32_t dtype;                        /* an enum hearsay_dtype */
     int32_t device;                        /* an enum hearsay_device; the same for all tensors */
     int32_t device_index; /* index of the GPU for HEARSAY_CUDA; ignored for HEARSAY_CPU */
-    uint32_t flags;       /* must be 0: no flags are defined */
+    uint32_t flags;       /* HEARSAY_STATISTICS or 0 */
 };
 
 struct hearsay_options {

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 /* Value of one unit of the base (companding.h); written q in formulas. */
 #define QUANTUM   0x1p-24f
@@ -34,6 +35,15 @@ static inline int update_level_max(uint32_t amount)
     return MOVE_MAX / amount < LEVEL_MAX ? (int)(MOVE_MAX / amount) : LEVEL_MAX;
 }
 
+/* Returns true if the update moves an entry as far as an update may. */
+static inline bool update_is_full(const struct update *update)
+{
+    for (uint32_t i = 0; i < update->count; i++)
+        if (abs(update->level[i]) == update_level_max(update->amount))
+            return true;
+    return false;
+}
+
 /* Parameters of one publication (used by model/exchange/replica.h). */
 struct publish_terms {
     uint32_t budget_bytes; /* wanted size of the publication's rumors */
@@ -44,6 +54,8 @@ struct publish_terms {
     /* threshold of the update; 0 = the one that fits the budget best */
     float tau;
     double share; /* this node's part of the swarm's learning, 0 < share <= 1 */
+    /* the same for running statistics (model/exchange/statistics.h); 0 = publish none of them */
+    double statistics_share;
     double gain;
     /* Own publications in 16 steps (overlap.h), >= 1; 0 = use no novelty weight. */
     double at_once;

@@ -21,6 +21,8 @@ struct weights_part {
     float *at;    /* first weight of the part */
     size_t first; /* index of the part's first entry in the model */
     size_t count; /* >= 1 */
+    /* running statistics, such as the means of a batch norm (exchange/statistics.h) */
+    bool are_statistics;
 };
 
 struct weights {

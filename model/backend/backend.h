@@ -216,6 +216,13 @@ struct device_memory {
     size_t total; /* bytes in total; 0 = host memory, which the system provides as needed */
 };
 
+/* Terms of one cut (exchange_operations). */
+struct cut_terms {
+    float beta;             /* outer momentum */
+    float statistics_share; /* part of a statistic's movement that moves the base, 0 .. 1 */
+    uint32_t capacity;      /* largest number of entries to publish */
+};
+
 /* The exchange: gradient compression with error feedback (exchange/replica.h). The residual r of
  * an entry is not stored: each operation computes it from weight and base
  * (backend/error_feedback.h). If the weights are companded, `w` below stands for their values
@@ -234,13 +241,16 @@ struct exchange_operations {
      * candidates[found] whose |r| is in that bin: host_parts[part of the bin]++. */
     void (*refine)(struct backend *, uint32_t found, const uint32_t *candidates, struct weights w,
                    const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
-    /* Cuts an update. Takes from candidates[found] at most `capacity` entries whose level
-     * k = trunc(r / tau), clamped to ±update_level_max(amount), is not 0. For each of these:
-     * base += amount·k and w += ((1 + beta)·QUANTUM·amount - tau)·k, where beta is the outer
-     * momentum. Skips entries that are saturated or whose residual is not finite. The caller sets
-     * host_update->tau and ->amount; the operation sets ->count, ->index and ->level. */
-    void (*cut)(struct backend *, uint32_t found, const uint32_t *candidates, float beta,
-                struct weights w, int32_t *base, uint32_t capacity, struct update *host_update);
+    /* Cuts an update. Takes from candidates[found] at most terms->capacity entries whose level
+     * k = trunc(r / taken), clamped to ±update_level_max(amount), is not 0. For each of these:
+     * base += amount·k and w += ((1 + beta)·QUANTUM·amount - taken)·k, where beta is the outer
+     * momentum. `taken` is tau, or QUANTUM·amount / statistics_share for a statistic. Skips entries
+     * that are saturated or whose residual is below tau or not finite. The caller sets
+     * host_update->tau and
+     * ->amount; the operation sets ->count, ->index and ->level. */
+    void (*cut)(struct backend *, uint32_t found, const uint32_t *candidates,
+                const struct cut_terms *terms, struct weights w, int32_t *base,
+                struct update *host_update);
     /* Applies another node's update. For each entry with level k: base += amount·k and
      * w += (1 + beta)·QUANTUM·amount·k, where beta is the outer momentum. */
     void (*apply)(struct backend *, const struct update *host_update, float beta, struct weights w,
@@ -258,12 +268,18 @@ struct exchange_operations {
     void (*rebase)(struct backend *, size_t first, size_t count, const int32_t *host_base,
                    struct weights w, int32_t *base);
     /* Withholds a part of the residual: withheld = part·r, rounded to bfloat16, and w -= withheld.
-     * The rounding error stays in the weights. Sets withheld to 0 for saturated entries and
-     * statistics (withheld_part in backend/error_feedback.h). */
+     * The rounding error stays in the weights. Sets withheld to 0 for saturated entries and for
+     * weights that are moved plainly (withheld_part in backend/error_feedback.h). */
     void (*withhold)(struct backend *, size_t count, float part, struct weights w,
                      const int32_t *base, uint16_t *withheld);
     /* Adds the withheld residual back: w += withheld. */
     void (*release)(struct backend *, size_t count, const uint16_t *withheld, struct weights w);
+    /* Brings statistics up to date (exchange/statistics.h). Those that training has not moved since
+     * they were last set are set to w[count]. For all others, if `counts`: w += trained - before;
+     * `trained` is pulled towards w (`pulled` in backend/error_feedback.h); before[count] is set to
+     * it; and slow[count] follows it slowly. */
+    void (*track)(struct backend *, size_t count, bool companded, bool counts, float *trained,
+                  float *before, float *slow, float *w);
     /* Releases withheld progress that an update covers. For each entry with level k:
      * withheld -= part·tau·k, rounded to bfloat16. Withheld progress never passes 0, and does not
      * change if it and k differ in sign. */

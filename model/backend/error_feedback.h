@@ -24,6 +24,12 @@
 #define SATURATED_BITS      0x7FFFFFFFu /* result of residual_bits for a saturated entry */
 #define VALUE_PUBLISHED_MAX (QUANTUM * PUBLISHED_MAX)
 
+/* Parts of running statistics (exchange/statistics.h) per publication. */
+#define STATISTIC_PULL   0.05f        /* of the unexplained distance, by which s moves to w */
+#define STATISTIC_FOLLOW (1.0f / 128) /* of its distance to s, by which `slow` moves */
+/* A statistic whose value moved less has not moved: PyTorch's copy is rounded twice. */
+#define STATISTIC_STILL 1e-5f
+
 ON_DEVICE static inline float residual(float w, int32_t base, bool companded)
 {
     return value_of_weight(w, companded) - QUANTUM * (float)base;
@@ -33,6 +39,12 @@ ON_DEVICE static inline float residual(float w, int32_t base, bool companded)
 ON_DEVICE static inline float moved_weight(float w, float move, bool companded)
 {
     return weight_of_value(value_of_weight(w, companded) + move, companded);
+}
+
+/* Returns how far the value of a weight moved from `before` to `after`. */
+ON_DEVICE static inline float value_moved(float before, float after, bool companded)
+{
+    return value_of_weight(after, companded) - value_of_weight(before, companded);
 }
 
 ON_DEVICE static inline bool is_saturated(float r, int32_t base)
@@ -48,19 +60,19 @@ ON_DEVICE static inline bool is_published(float r, int32_t base, float tau)
     return fabsf(r) >= tau && fabsf(r) <= FLT_MAX && !is_saturated(r, base);
 }
 
-/* Returns true if a weight is treated as a running statistic, such as a mean of batch norm: most
- * large weights of a companded base are statistics. Each step computes statistics from the data, so
- * a withheld part would be learned again and published twice. */
-ON_DEVICE static inline bool is_statistic(float weight, bool companded)
+/* Returns true if a weight gets neither outer momentum nor withholding: a statistic, or a large
+ * weight of a companded base. Adding 1 to the value of a large weight doubles the weight, so
+ * momentum would carry it far away. */
+ON_DEVICE static inline bool is_moved_plainly(float weight, bool companded, bool is_statistic)
 {
-    return companded && fabsf(weight) >= COMPANDING_FROM;
+    return is_statistic || (companded && fabsf(weight) >= COMPANDING_FROM);
 }
 
 /* Returns the amount of residual r to withhold: part · r, but 0 for a saturated entry, which is
- * never published, and for a statistic. */
-ON_DEVICE static inline float withheld_part(float r, int32_t base, float part, bool statistic)
+ * never published, and for a weight that is moved plainly. */
+ON_DEVICE static inline float withheld_part(float r, int32_t base, float part, bool plainly)
 {
-    return statistic || is_saturated(r, base) ? 0 : part * r;
+    return plainly || is_saturated(r, base) ? 0 : part * r;
 }
 
 /* Returns the float bits of |r|, LOST_BITS for a NaN, or SATURATED_BITS for a saturated entry. */
@@ -70,12 +82,62 @@ ON_DEVICE static inline uint32_t residual_bits(float r, int32_t base)
     return bits > 0x7F800000u ? LOST_BITS : is_saturated(r, base) ? SATURATED_BITS : bits;
 }
 
-/* Returns the outer momentum of a weight: beta, or 0 for a statistic. In a companded base, adding 1
- * to the value of a large weight doubles the weight, so momentum would carry a statistic far away
- * from the data. */
-ON_DEVICE static inline float beta_of(float weight, float beta, bool companded)
+/* Returns the outer momentum of a weight: beta, or 0 if the weight is moved plainly. */
+ON_DEVICE static inline float beta_of(float weight, float beta, bool companded, bool is_statistic)
 {
-    return is_statistic(weight, companded) ? 0 : beta;
+    return is_moved_plainly(weight, companded, is_statistic) ? 0 : beta;
+}
+
+/* Returns the residual that a level of an update publishes: tau, or for a statistic the residual
+ * whose part `share` is the base's move (exchange/statistics.h). For a share of 0, no residual is
+ * large enough. */
+ON_DEVICE static inline float taken_by_level(uint32_t amount, float tau, float share,
+                                             bool is_statistic)
+{
+    if (!is_statistic)
+        return tau;
+    return share > 0 ? QUANTUM * (float)amount / share : FLT_MAX;
+}
+
+/* Returns the level of residual r in an update; 0 = not published. taken: result of
+ * taken_by_level. */
+ON_DEVICE static inline int level_of(float r, int32_t base, float tau, float taken, float level_max)
+{
+    if (!is_published(r, base, taken > tau ? taken : tau))
+        return 0;
+    return (int)fmaxf(fminf(r / taken, level_max), -level_max);
+}
+
+/* Returns a trained statistic after the pull towards the exchange's weight w: by a part of the
+ * distance beyond `explained`, which updates on their way may explain. */
+ON_DEVICE static inline float pulled(float statistic, float w, float explained, bool companded)
+{
+    const float distance = value_moved(statistic, w, companded);
+    const float beyond = fabsf(distance) - explained;
+    if (!(beyond > 0))
+        return statistic;
+    return moved_weight(statistic, STATISTIC_PULL * (distance > 0 ? beyond : -beyond), companded);
+}
+
+ON_DEVICE static inline bool is_near(float before, float after, bool companded)
+{
+    return fabsf(value_moved(before, after, companded)) < STATISTIC_STILL;
+}
+
+/* Brings a statistic up to date (`track` in backend.h). */
+ON_DEVICE static inline void track_statistic(float *trained, float *before, float *slow, float *w,
+                                             bool companded, bool counts)
+{
+    if (is_near(*before, *trained, companded) && is_near(*slow, *trained, companded)) {
+        *trained = *before = *slow = *w;
+    } else if (counts) {
+        *w = moved_weight(*w, value_moved(*before, *trained, companded), companded);
+        *slow = moved_weight(*slow, STATISTIC_FOLLOW * value_moved(*slow, *trained, companded),
+                             companded);
+        const float explained = 2 * fabsf(value_moved(*slow, *trained, companded));
+        *trained = pulled(*trained, *w, explained, companded);
+        *before = *trained;
+    }
 }
 
 /* Returns the move of a weight's value per level of an update with this amount. beta: outer

@@ -18,15 +18,17 @@ static void settle(const struct replica *replica)
     replica->backend->download(replica->backend, &any, replica->base, sizeof any);
 }
 
-static void download_weights(const struct replica *replica, size_t first, size_t count, float *host)
+static void download_weights(const struct replica *replica, struct weights weights, size_t first,
+                             size_t count, float *host)
 {
     struct weights_part part;
     for (size_t c = 0; c < count; c += part.count) {
-        part = weights_part(replica->weights, first + c, first + count);
+        part = weights_part(weights, first + c, first + count);
         replica->backend->download(replica->backend, host + c, part.at, part.count * sizeof *host);
     }
 }
 
+/* Trained statistics get the same values as the exchange's weights of them. */
 static void upload_weights(struct replica *replica, size_t first, size_t count, const float *host)
 {
     struct weights_part part;
@@ -34,6 +36,7 @@ static void upload_weights(struct replica *replica, size_t first, size_t count, 
         part = weights_part(replica->weights, first + c, first + count);
         replica->backend->upload(replica->backend, part.at, host + c, part.count * sizeof *host);
     }
+    statistics_reset(&replica->statistics, first, count);
 }
 
 void replica_init(struct replica *replica, struct arena *arena, struct backend *backend,
@@ -47,6 +50,7 @@ void replica_init(struct replica *replica, struct arena *arena, struct backend *
         .backend = backend,
         .parameters = parameters,
         .weights = weights_flat(own),
+        .trained = weights_flat(own),
         .own = own,
         .base = backend->alloc(backend, bytes),
         .published = {.index = arena_alloc(arena, density_max, sizeof(uint32_t)),
@@ -77,7 +81,39 @@ static void begin_piece(struct replica *replica, size_t first, size_t count, con
 
 void replica_compand(struct replica *replica)
 {
-    replica->weights.are_companded = true;
+    replica->weights.are_companded = replica->trained.are_companded = true;
+}
+
+/* Sets the exchange's weights after the trained weights have moved to other memory. */
+static void view_trained(struct replica *replica)
+{
+    bool is_far;
+    struct backend *backend = replica->backend;
+    struct weights view =
+        statistics_view(&replica->statistics, replica->trained, replica->parameters);
+    backend->free(backend, replica->table);
+    replica->table =
+        view.flat ? NULL
+                  : backend->keep(backend, view.part, view.parts * sizeof *view.part, &is_far);
+    view.table = replica->table;
+    replica->weights = view;
+}
+
+void replica_keep_statistics(struct replica *replica, struct arena *arena,
+                             const struct entry_range *range, uint32_t ranges)
+{
+    struct backend *backend = replica->backend;
+    const struct weights own = replica->trained;
+    CHECK(replica->own && replica->statistics.ranges == 0);
+    statistics_init(&replica->statistics, arena, backend, range, ranges);
+    view_trained(replica);
+    for (uint32_t r = 0; r < ranges; r++) {
+        const struct weights_part held =
+            weights_part(replica->weights, range[r].first, range[r].first + range[r].count);
+        backend->elements->copy(backend, held.count, floats(own.flat + held.first),
+                                floats(held.at));
+        statistics_reset(&replica->statistics, held.first, held.count);
+    }
 }
 
 void replica_begin_part(struct replica *replica, size_t first, size_t count, const float *host_init)
@@ -201,16 +237,17 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
     }
     found = u32_min(found, replica->candidates_max);
     CHECK(published->tau > 0 && published->tau <= TAU_MAX && published->amount <= AMOUNT_MAX);
-    replica->backend->exchange->cut(replica->backend, found, replica->candidates,
-                                    (float)terms->beta, replica->weights, replica->base,
-                                    capacity(replica, terms->budget_bytes), published);
+    const struct cut_terms cut = {.beta = (float)terms->beta,
+                                  .statistics_share = (float)terms->statistics_share,
+                                  .capacity = capacity(replica, terms->budget_bytes)};
+    replica->backend->exchange->cut(replica->backend, found, replica->candidates, &cut,
+                                    replica->weights, replica->base, published);
     CHECK(published->count <= replica->density_max);
 }
 
 void replica_place_weights(struct replica *replica, struct weights places)
 {
     struct weights_part part;
-    bool is_far;
     struct backend *backend = replica->backend;
     CHECK(replica->own && !places.flat);
     for (size_t c = 0; c < replica->parameters; c += part.count) {
@@ -219,11 +256,9 @@ void replica_place_weights(struct replica *replica, struct weights places)
     }
     backend->free(backend, replica->own);
     replica->own = NULL;
-    places.are_companded = replica->weights.are_companded;
-    replica->table =
-        backend->keep(backend, places.part, places.parts * sizeof *places.part, &is_far);
-    places.table = replica->table;
-    replica->weights = places;
+    places.are_companded = replica->trained.are_companded;
+    replica->trained = places;
+    view_trained(replica);
 }
 
 void replica_allow_withholding(struct replica *replica)
@@ -249,6 +284,8 @@ const struct update *replica_publish(struct replica *replica, const struct publi
           (terms->withheld == 0 || replica->withheld));
     if (terms->withheld > 0)
         replica_release(replica);
+    const bool counts = terms->statistics_share > 0;
+    statistics_track(&replica->statistics, replica->weights.are_companded, counts);
     publish(replica, terms);
     if (terms->at_once > 0)
         overlap_on_published(&replica->overlap, &replica->published, terms->share,
@@ -273,6 +310,8 @@ void replica_apply(struct replica *replica, const struct update *update, float b
     struct backend *backend = replica->backend;
     check_update(replica, update);
     backend->exchange->apply(backend, update, beta, replica->weights, replica->base);
+    if (!replica->statistics.has_counted)
+        statistics_track(&replica->statistics, replica->weights.are_companded, false);
     if (!replica->is_withholding || replica->overlap.share == 0)
         return;
     overlap_on_applied(&replica->overlap, &replica->published, update);
@@ -325,7 +364,7 @@ size_t replica_reset_to_base(struct replica *replica)
     for (size_t first = 0; first < replica->parameters; first += ANEW_PART) {
         const size_t left = replica->parameters - first;
         const size_t count = size_min(left, ANEW_PART);
-        download_weights(replica, first, count, part);
+        download_weights(replica, replica->weights, first, count, part);
         for (size_t c = 0; c < count && first_lost == replica->parameters; c++)
             if (!isfinite(part[c]))
                 first_lost = first + c;
@@ -338,6 +377,29 @@ size_t replica_reset_to_base(struct replica *replica)
     return first_lost;
 }
 
+double replica_statistics_distance(const struct replica *replica)
+{
+    const bool companded = replica->trained.are_companded;
+    double sum = 0;
+    float trained[PIECE], base[PIECE];
+    for (uint32_t r = 0; r < replica->statistics.ranges; r++) {
+        const struct weights_part *range = &replica->statistics.range[r];
+        for (size_t at = 0; at < range->count; at += PIECE) {
+            const size_t first = range->first + at, count = size_min(range->count - at, PIECE);
+            download_weights(replica, replica->trained, first, count, trained);
+            replica_read_base_part(replica, first, count, base);
+            for (size_t c = 0; c < count; c++)
+                sum += fabs((double)value_moved(base[c], trained[c], companded));
+        }
+    }
+    return replica->statistics.count > 0 ? sum / (double)replica->statistics.count : 0;
+}
+
+void replica_reset_statistics(struct replica *replica)
+{
+    statistics_reset(&replica->statistics, 0, replica->parameters);
+}
+
 size_t replica_first_saturated(const struct replica *replica)
 {
     const bool companded = replica->weights.are_companded;
@@ -345,7 +407,7 @@ size_t replica_first_saturated(const struct replica *replica)
     int32_t units[PIECE];
     for (size_t first = 0; first < replica->parameters; first += PIECE) {
         const size_t left = replica->parameters - first, count = size_min(left, PIECE);
-        download_weights(replica, first, count, weights);
+        download_weights(replica, replica->weights, first, count, weights);
         replica->backend->download(replica->backend, units, replica->base + first,
                                    count * sizeof *units);
         for (size_t c = 0; c < count; c++)
@@ -368,7 +430,7 @@ void replica_read_units(const struct replica *replica, int32_t *host)
 
 void replica_read_weights(const struct replica *replica, float *host)
 {
-    download_weights(replica, 0, replica->parameters, host);
+    download_weights(replica, replica->trained, 0, replica->parameters, host);
 }
 
 void replica_write_weights(struct replica *replica, const float *host)
@@ -392,6 +454,8 @@ void replica_write_block(struct replica *replica, size_t first, size_t count, co
         settle(replica);
     } else {
         backend->exchange->rebase(backend, first, count, host, replica->weights, replica->base);
+        if (statistics_are_in(&replica->statistics, first, count))
+            statistics_track(&replica->statistics, replica->weights.are_companded, false);
     }
 }
 
@@ -401,7 +465,7 @@ void replica_save(const struct replica *replica, struct learner_state *state)
     const size_t first = state->first, bytes = state->parameters * sizeof(float);
     check_block(replica, first, state->parameters);
     backend->download(backend, state->base, replica->base + first, bytes);
-    download_weights(replica, first, state->parameters, state->weights);
+    download_weights(replica, replica->weights, first, state->parameters, state->weights);
 }
 
 void replica_restore(struct replica *replica, const struct learner_state *state)
@@ -417,6 +481,7 @@ void replica_restore(struct replica *replica, const struct learner_state *state)
 
 void replica_free(struct replica *replica)
 {
+    statistics_free(&replica->statistics);
     replica->backend->free(replica->backend, replica->own);
     replica->backend->free(replica->backend, replica->table);
     replica->backend->free(replica->backend, replica->base);

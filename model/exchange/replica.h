@@ -39,24 +39,27 @@
 #include "base/update.h"
 #include "exchange/learner_state.h"
 #include "exchange/overlap.h"
+#include "exchange/statistics.h"
 #include "exchange/threshold.h"
 
 struct replica {
-    struct backend *backend;    /* not owned; its memory holds the vectors below */
-    size_t parameters;          /* P, the number of the model's parameters */
-    struct weights weights;     /* [P], contiguous until replica_place_weights */
-    float *own;                 /* [P] the contiguous weights; NULL after replica_place_weights */
-    struct weights_part *table; /* the weights' parts; NULL = the weights are contiguous */
-    int32_t *base;              /* [P], in units of QUANTUM */
-    uint16_t *withheld;         /* [P] bfloat16: withheld residual; NULL = not allocated */
-    bool is_withholding;        /* false: `withheld` has no valid content */
-    uint32_t lost;              /* NaN or infinite residuals at the last publication */
-    uint32_t saturated;         /* saturated entries at the last publication (error_feedback.h) */
-    struct update published;    /* the last publication, in host memory */
-    uint32_t density_max;       /* largest number of entries in a publication */
-    uint32_t *candidates;       /* [candidates_max] entries with |residual| >= the survey's floor */
-    uint32_t candidates_max;    /* if too small, a survey with a higher floor follows */
-    float floor; /* floor of the next survey, a little below the last tau; 0 = none */
+    struct backend *backend; /* not owned; its memory holds the vectors below */
+    size_t parameters;       /* P, the number of the model's parameters */
+    struct weights weights;  /* [P] weights of the exchange, which publications and updates move */
+    struct weights trained;  /* [P] the same memory, except for statistics (statistics.h) */
+    float *own;              /* [P] `trained`, if contiguous; NULL after replica_place_weights */
+    struct weights_part *table; /* parts of `weights`; NULL = `weights` is contiguous */
+    struct statistics statistics;
+    int32_t *base;           /* [P], in units of QUANTUM */
+    uint16_t *withheld;      /* [P] bfloat16: withheld residual; NULL = not allocated */
+    bool is_withholding;     /* false: `withheld` has no valid content */
+    uint32_t lost;           /* NaN or infinite residuals at the last publication */
+    uint32_t saturated;      /* saturated entries at the last publication (error_feedback.h) */
+    struct update published; /* the last publication, in host memory */
+    uint32_t density_max;    /* largest number of entries in a publication */
+    uint32_t *candidates;    /* [candidates_max] entries with |residual| >= the survey's floor */
+    uint32_t candidates_max; /* if too small, a survey with a higher floor follows */
+    float floor;             /* floor of the next survey, a little below the last tau; 0 = none */
     struct size_ratio size_ratio; /* actual divided by estimated size of publications */
     struct overlap overlap;
 };
@@ -93,6 +96,19 @@ size_t replica_first_saturated(const struct replica *replica);
  * The caller owns the memory and the list of `places`, which must outlive the replica. */
 void replica_place_weights(struct replica *replica, struct weights places);
 
+/* Declares entries to be running statistics (statistics.h); range[ranges] is sorted. Call it after
+ * the initial weights are set, and at most once. */
+void replica_keep_statistics(struct replica *replica, struct arena *arena,
+                             const struct entry_range *range, uint32_t ranges);
+
+/* Sets the trained statistics to the exchange's weights of them, which are base + residual. Call it
+ * when no update is on its way, such as after a settle. */
+void replica_reset_statistics(struct replica *replica);
+
+/* Returns the mean distance of the values of the trained statistics from the base's; 0 without
+ * statistics. A distance of 1 is a factor of two for a statistic beyond 2. */
+double replica_statistics_distance(const struct replica *replica);
+
 /* Allocates memory for withheld progress. Before this call, terms->withheld must be 0. */
 void replica_allow_withholding(struct replica *replica);
 
@@ -128,6 +144,7 @@ void replica_read_base(const struct replica *replica, float *host);
 void replica_read_base_part(const struct replica *replica, size_t first, size_t count, float *host);
 void replica_read_units(const struct replica *replica, int32_t *host);
 
+/* Reads the trained weights. */
 void replica_read_weights(const struct replica *replica, float *host);
 
 /* The base stays, so the residual changes by the difference. */

@@ -24,6 +24,22 @@ static void draw_start(struct learner *learner)
     free(part);
 }
 
+/* A model's statistics are its last entries. */
+static void keep_statistics(struct learner *learner, struct arena *arena)
+{
+    const struct learner_options *options = &learner->options;
+    const struct entry_range *range = options->statistics;
+    uint32_t ranges = options->statistics_count;
+    struct entry_range last;
+    if (learner->model) {
+        last.first = model_trained(learner->model);
+        last.count = model_parameters(learner->model) - last.first;
+        range = &last;
+        ranges = last.count > 0;
+    }
+    replica_keep_statistics(&learner->replica, arena, range, ranges);
+}
+
 static void replica_start(struct learner *learner, struct arena *arena)
 {
     const struct learner_options *options = &learner->options;
@@ -38,6 +54,8 @@ static void replica_start(struct learner *learner, struct arena *arena)
     else
         draw_start(learner);
     learner->options.start = NULL;
+    keep_statistics(learner, arena);
+    learner->options.statistics = NULL;
 }
 
 static uint32_t parts_of(const struct learner *learner)
@@ -240,13 +258,13 @@ static void upload_input(struct learner *learner)
 static void compute_own_gradients(struct learner *learner)
 {
     const struct step_cut cut = next_cut(learner);
-    gradients_compute(&learner->gradients, weights_all(learner->replica.weights), &cut, 0);
+    gradients_compute(&learner->gradients, weights_all(learner->replica.trained), &cut, 0);
 }
 
 static void descend(struct learner *learner)
 {
     optimizer_step_make(learner->backend, &learner->options.optimizer, learner->model,
-                        &learner->gradients.input->optimizer, weights_all(learner->replica.weights),
+                        &learner->gradients.input->optimizer, weights_all(learner->replica.trained),
                         learner->gradients.sum, learner->moment);
 }
 
@@ -274,7 +292,7 @@ static void data_parallel_step(struct learner *learner)
 {
     struct backend *backend = learner->backend;
     const struct step_cut cut = next_cut(learner);
-    data_parallel_begin(learner->data_parallel, weights_all(learner->replica.weights), &cut);
+    data_parallel_begin(learner->data_parallel, weights_all(learner->replica.trained), &cut);
     if (!backend->graph->begin(backend, &learner->graph)) {
         compute_own_gradients(learner);
         backend->graph->end(backend, &learner->graph);
@@ -311,7 +329,7 @@ void learner_gradient(struct learner *learner, float *host)
     const struct step_cut cut = next_cut(learner);
     upload_input(learner);
     if (learner->data_parallel)
-        data_parallel_begin(learner->data_parallel, weights_all(learner->replica.weights), &cut);
+        data_parallel_begin(learner->data_parallel, weights_all(learner->replica.trained), &cut);
     compute_own_gradients(learner);
     if (learner->data_parallel)
         data_parallel_end(learner->data_parallel, learner->gradients.sum);
@@ -341,7 +359,7 @@ uint32_t learner_descend_plainly(struct learner *learner, const float *host)
     learner->backend->upload(learner->backend, learner->gradients.sum, host,
                              learner->replica.parameters * sizeof *host);
     optimizer_step_make(learner->backend, &plain, learner->model,
-                        &learner->gradients.input->optimizer, weights_all(learner->replica.weights),
+                        &learner->gradients.input->optimizer, weights_all(learner->replica.trained),
                         learner->gradients.sum, learner->moment);
     learner->is_halfway = false;
     return count_step(learner);

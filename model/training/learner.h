@@ -34,7 +34,11 @@ struct learner_options {
     const float *start;     /* [P] initial weights, read only by learner_new; NULL = drawn */
     bool companded;         /* the base is companded (companding.h) */
     size_t parameters;      /* P if there is no model, otherwise ignored */
-    uint64_t data_seed;     /* with data_node, seed of the order of samples */
+    /* [statistics_count] entries that are running statistics if there is no model, otherwise
+     * ignored; read only by learner_new */
+    const struct entry_range *statistics;
+    uint32_t statistics_count;
+    uint64_t data_seed; /* with data_node, seed of the order of samples */
     uint64_t data_node; /* differs between nodes, so that they visit samples in different orders */
     struct augment_options augment;
     uint32_t test_from;   /* first test sample of learner_evaluate */
@@ -128,6 +132,12 @@ const struct learner_resets *learner_resets(const struct learner *learner);
 
 /* Sets the weights to the base. Unpublished progress is lost. */
 void learner_revert(struct learner *learner);
+
+/* Returns the number of running statistics among the weights (exchange/statistics.h). */
+size_t learner_statistics(const struct learner *learner);
+double learner_statistics_distance(const struct learner *learner); /* replica_statistics_distance */
+/* Sets the trained statistics to base + residual (replica_reset_statistics). */
+void learner_reset_statistics(struct learner *learner);
 
 /* Entries that were saturated at the last publication: their values are too large to publish, so
  * their progress stays in this learner's weights (error_feedback.h). */

@@ -89,6 +89,21 @@ void learner_revert(struct learner *learner)
     (void)replica_reset_to_base(&learner->replica);
 }
 
+size_t learner_statistics(const struct learner *learner)
+{
+    return learner->replica.statistics.count;
+}
+
+double learner_statistics_distance(const struct learner *learner)
+{
+    return replica_statistics_distance(&learner->replica);
+}
+
+void learner_reset_statistics(struct learner *learner)
+{
+    replica_reset_statistics(&learner->replica);
+}
+
 void learner_apply(struct learner *learner, const struct update *update, float beta)
 {
     replica_apply(&learner->replica, update, beta);
@@ -117,7 +132,7 @@ size_t learner_parameters(const struct learner *learner)
 float *learner_weights(struct learner *learner)
 {
     CHECK(!learner->model);
-    return weights_all(learner->replica.weights);
+    return weights_all(learner->replica.trained);
 }
 
 void learner_place_weights(struct learner *learner, struct weights places)

@@ -35,7 +35,7 @@ void vitals_of(const struct learner *learner, struct vitals *vitals)
     const float *gradient = learner->gradients.sum;
     uint32_t ignored = 0;
     *vitals = (struct vitals){
-        .weight_norm = norm_of(learner, weights_all(learner->replica.weights), trained, &ignored),
+        .weight_norm = norm_of(learner, weights_all(learner->replica.trained), trained, &ignored),
         .gradient_norm = norm_of(learner, gradient, trained, &ignored),
         .input_norm = (double)NAN,
     };

@@ -38,6 +38,8 @@ struct weights_part weights_part(struct weights weights, size_t first, size_t en
     const size_t before = first - part->first;
     CHECK(before < part->count);
     const size_t left = part->count - before, wanted = end - first;
-    return (struct weights_part){
-        .at = part->at + before, .first = first, .count = wanted < left ? wanted : left};
+    return (struct weights_part){.at = part->at + before,
+                                 .first = first,
+                                 .count = wanted < left ? wanted : left,
+                                 .are_statistics = part->are_statistics};
 }

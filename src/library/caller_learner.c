@@ -110,6 +110,15 @@ void caller_learner_revert(struct caller_learner *caller)
     scatter_all(caller);
 }
 
+void caller_learner_reset_statistics(struct caller_learner *caller)
+{
+    if (!caller->is_filled || learner_statistics(caller->learner) == 0)
+        return;
+    gather_all(caller);
+    learner_reset_statistics(caller->learner);
+    scatter_all(caller);
+}
+
 void caller_learner_leave(struct caller_learner *caller)
 {
     if (caller->is_fetched && caller->has_stream)

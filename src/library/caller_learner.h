@@ -70,6 +70,9 @@ void caller_learner_free(struct caller_learner *caller);
 void caller_learner_gather(struct caller_learner *caller);
 /* Sets weights and tensors to the base. Does nothing before the tensors are filled. */
 void caller_learner_revert(struct caller_learner *caller);
+/* Sets the caller's statistics to the weights of the exchange (learner_reset_statistics). Does
+ * nothing before the tensors are filled. */
+void caller_learner_reset_statistics(struct caller_learner *caller);
 /* Ends a call of the library: waits for its GPU work, or orders that work before later work of the
  * caller's stream. Runs `store` if the call has written tensors. */
 void caller_learner_leave(struct caller_learner *caller);

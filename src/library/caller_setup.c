@@ -61,14 +61,19 @@ static enum error make_native(struct engine *engine, struct setup *setup, float 
 static void make_learner(struct engine *engine, struct setup *setup, const float *start)
 {
     const size_t parameters = engine->tensors.parameters;
+    uint32_t ranges;
+    struct entry_range *range = caller_tensors_statistics(&engine->tensors, &ranges);
     const struct learner_options options = {
         .start = start,
         .parameters = parameters,
+        .statistics = range,
+        .statistics_count = ranges,
         .companded = setup->companded,
         .density_max = setup_density_max(&engine->config, parameters),
         .holds = setup_holds(&engine->config),
     };
     setup->learner = learner_new(&setup->arena, setup->backend, NULL, NULL, NULL, &options);
+    free(range);
     shared_settings_text(&engine->config, NULL, setup->settings);
 }
 

@@ -50,10 +50,10 @@ static enum error check_tensor(const struct hearsay_tensor *given, uint32_t i,
                            "tensor %.100s: it is on device %d, but this library supports only "
                            "the CPU (1) and CUDA (2)",
                            given->name, (int)given->device);
-    if (given->dtype > HEARSAY_FLOAT16 || given->flags != 0)
+    if (given->dtype > HEARSAY_FLOAT16 || (given->flags & ~HEARSAY_STATISTICS) != 0)
         return problem_set(problem, MISMATCH,
                            "tensor %.100s: type %u or flag %u is unknown; pass float32, bfloat16 "
-                           "or float16, and no flags",
+                           "or float16, and flag 0 or 1",
                            given->name, (unsigned)given->dtype, (unsigned)given->flags);
     if (given->dimensions > HEARSAY_DIMENSIONS_MAX || !count_entries(given, &count))
         return problem_set(problem, MALFORMED,
@@ -89,6 +89,7 @@ static enum error add(struct caller_tensors *tensors, const struct hearsay_tenso
                                      .dimensions = given->dimensions,
                                      .dtype = (enum hearsay_dtype)given->dtype,
                                      .data = given->data,
+                                     .are_statistics = (given->flags & HEARSAY_STATISTICS) != 0,
                                      .first = tensors->parameters};
     memcpy(tensor->shape, given->shape, given->dimensions * sizeof *given->shape);
     (void)count_entries(given, &tensor->count);
@@ -254,6 +255,20 @@ struct weights_part *caller_tensors_parts(const struct caller_tensors *tensors)
             .at = tensor->data, .first = tensor->first, .count = tensor->count};
     }
     return parts;
+}
+
+struct entry_range *caller_tensors_statistics(const struct caller_tensors *tensors,
+                                              uint32_t *ranges)
+{
+    struct entry_range *range = memory_new(tensors->count, sizeof *range);
+    *ranges = 0;
+    for (uint32_t i = 0; i < tensors->count; i++) {
+        const struct caller_tensor *tensor = &tensors->item[i];
+        if (tensor->are_statistics)
+            range[(*ranges)++] =
+                (struct entry_range){.first = tensor->first, .count = tensor->count};
+    }
+    return range;
 }
 
 static enum half_type half_type(const struct caller_tensor *tensor)

@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/update.h"
 #include "base/weights.h"
+#include "exchange/statistics.h"
 #include "hearsay.h"
 #include "layers/model.h"
 
@@ -31,8 +32,9 @@ struct caller_tensor {
     int64_t shape[HEARSAY_DIMENSIONS_MAX]; /* shape that the caller gave */
     uint32_t dimensions;
     enum hearsay_dtype dtype;
-    void *data;   /* belongs to the caller */
-    size_t first; /* first entry of the tensor in the vector */
+    bool are_statistics; /* HEARSAY_STATISTICS */
+    void *data;          /* belongs to the caller */
+    size_t first;        /* first entry of the tensor in the vector */
     size_t count;
 };
 
@@ -78,6 +80,10 @@ enum error caller_tensors_read(const struct caller_tensors *tensors, float *weig
 /* Returns the tensors as parts[count] for weights.h; NULL if one is not float32. The caller frees
  * the list. */
 struct weights_part *caller_tensors_parts(const struct caller_tensors *tensors) MUST_USE;
+
+/* Returns the entries of statistics as a list [*ranges], which the caller frees. */
+struct entry_range *caller_tensors_statistics(const struct caller_tensors *tensors,
+                                              uint32_t *ranges) MUST_USE;
 
 /* Returns copies[count], a list of the tensors in the backend's memory, for tensors that are not
  * the weights themselves. Updates of a few entries use it (backend.h). The caller frees it with

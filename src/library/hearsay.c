@@ -12,7 +12,9 @@
 
 #define SAMPLES_MAX UINT32_MAX
 #define LOSS_MAX    1e30 /* largest loss that is counted; a larger one counts as unknown */
-#define WAIT_MAX_S  1e9  /* longest wait in seconds: practically unlimited */
+/* Mean distance (learner_statistics_distance) of statistics of which finishing warns. */
+#define STATISTICS_FAR 0.5
+#define WAIT_MAX_S     1e9 /* longest wait in seconds: practically unlimited */
 
 uint32_t hearsay_abi(void)
 {
@@ -200,6 +202,8 @@ static int settle(struct hearsay *node, uint64_t due_ns)
     engine->has_wish = engine->has_wish && !is_over;
     engine_wish(engine)->is_settling = false;
     engine_wished(engine);
+    if (is_over)
+        caller_learner_reset_statistics(&engine->caller);
     return is_over ? HEARSAY_OK : on_end(node, &standing);
 }
 
@@ -220,6 +224,23 @@ static bool has_finished(const struct engine *engine, const struct engine_standi
     return standing->finish == FINISH_DONE;
 }
 
+/* Warns if the shared running statistics are not near this program's, to whose weights they
+ * belong. Programs that train for a few seconds may publish theirs with shares that do not add up.
+ */
+static void check_statistics(struct engine *engine)
+{
+    const double distance = learner_statistics_distance(engine->caller.learner);
+    if (distance < STATISTICS_FAR)
+        return;
+    struct note note = {.kind = NOTE_FINISHED, .level = LEVEL_WARNING};
+    (void)snprintf(note.text, sizeof note.text,
+                   "the shared running statistics are far from this program's own, by a factor of "
+                   "%.1f in the mean: evaluate the shared model, and train for more than ten "
+                   "seconds or normalise the inputs",
+                   exp2(distance));
+    note_queue_put(engine->notes, &note);
+}
+
 /* Sets the tensors to the base when all their progress was published, and again when all members
  * have finished. */
 static int finish(struct hearsay *node, uint64_t due_ns)
@@ -234,6 +255,8 @@ static int finish(struct hearsay *node, uint64_t due_ns)
         is_over = engine_wait(engine, due_ns, has_finished, &standing);
     }
     if (standing.finish >= FINISH_WAITING && standing.finish != engine->reverted) {
+        if (standing.finish == FINISH_DONE && engine->reverted == FINISH_NOT_ASKED)
+            check_statistics(engine);
         caller_learner_revert(&engine->caller);
         engine->reverted = standing.finish;
     }

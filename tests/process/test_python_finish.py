@@ -23,6 +23,39 @@ from python_nodes import Folder
 SCRIPTS = 4
 
 
+FAR_MEAN, FAR_DEVIATION = 2048, 600  # inputs of 12 bits
+FAR_STEPS = 500  # of 10 ms or more: longer than the nodes hold statistics back
+
+
+def make_far():
+    torch.manual_seed(1)
+    return torch.nn.Sequential(torch.nn.BatchNorm1d(20), torch.nn.Linear(20, 3))
+
+
+def far_script(settings):
+    """Trains on inputs far from 0 and prints the shared running statistics as JSON."""
+    torch.set_num_threads(1)
+    model = make_far()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    with hearsay.Node(model, optimizer, settings=settings, run='far') as node:
+        while node.info().members < SCRIPTS:
+            time.sleep(0.05)
+        for _ in range(FAR_STEPS):
+            x = torch.randn(32, 20)
+            loss = (model(x * FAR_DEVIATION + FAR_MEAN) - x[:, :3]).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            node.count(32, loss)
+            time.sleep(0.01)
+        finished = node.finish()
+        state = node.state_dict()
+        print(json.dumps({'all': finished.all, 'digest': node.info().digest,
+                          'mean': state['0.running_mean'].mean().item(),
+                          'variance': state['0.running_var'].mean().item(),
+                          'own': model[0].running_mean.mean().item()}))
+
+
 def make():
     torch.manual_seed(1)
     return torch.nn.Sequential(torch.nn.Linear(20, 64), torch.nn.BatchNorm1d(64), torch.nn.ReLU(),
@@ -107,7 +140,7 @@ class Finish(unittest.TestCase):
         started = [self.start(str(i), port, steps[i], end) for i, end in enumerate(ends)]
         said = []
         for process, end in zip(started, ends):
-            if end in ('finishes', 'waits'):
+            if end in ('finishes', 'waits', 'far'):
                 said.append(json.loads(process.communicate()[0]))
                 self.assertEqual(process.returncode, 0)
         return said
@@ -127,6 +160,13 @@ class Finish(unittest.TestCase):
             self.assert_one_model(self.play(run, ['finishes'] * SCRIPTS))
             print('run', run, 'ends with one model', flush=True)
 
+    def test_running_statistics_far_from_0_are_the_datas(self):
+        for one in self.play(3000, ['far'] * SCRIPTS):
+            self.assertTrue(one['all'])
+            self.assertLess(abs(one['mean'] - FAR_MEAN), FAR_DEVIATION / 4)
+            self.assertLess(abs(one['variance'] / FAR_DEVIATION ** 2 - 1), 0.25)
+            self.assertEqual(one['own'], one['mean'])
+
     def test_scripts_that_leave_or_die_are_not_waited_for(self):
         self.assert_one_model(self.play(1000, ['finishes', 'leaves', 'dies', 'finishes']))
 
@@ -137,7 +177,9 @@ class Finish(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    if sys.argv[1:2] == ['script']:
+    if sys.argv[1:2] == ['script'] and sys.argv[4] == 'far':
+        far_script(json.loads(sys.argv[2]))
+    elif sys.argv[1:2] == ['script']:
         script(json.loads(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
     else:
         unittest.main(verbosity=2)

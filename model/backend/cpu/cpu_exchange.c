@@ -51,8 +51,9 @@ static void cpu_refine(struct backend *backend, uint32_t found, const uint32_t *
     }
 }
 
-static void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, float beta,
-                    struct weights w, int32_t *base, uint32_t capacity, struct update *host_update)
+static void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates,
+                    const struct cut_terms *terms, struct weights w, int32_t *base,
+                    struct update *host_update)
 {
     (void)backend;
     struct weights_cursor weights = weights_cursor(w);
@@ -60,14 +61,17 @@ static void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *can
     const uint32_t amount = host_update->amount;
     const float most = (float)update_level_max(amount);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < found && count < capacity; i++) {
+    for (uint32_t i = 0; i < found && count < terms->capacity; i++) {
         const uint32_t c = candidates[i];
         float *const weight = weights_at(&weights, c);
+        const bool is_statistic = weights.here.are_statistics;
+        const float taken = taken_by_level(amount, tau, terms->statistics_share, is_statistic);
         const float r = residual(*weight, base[c], w.are_companded);
-        if (!is_published(r, base[c], tau))
+        const int level = level_of(r, base[c], tau, taken, most);
+        if (level == 0)
             continue;
-        const float step = step_of(amount, beta_of(*weight, beta, w.are_companded)) - tau;
-        const int level = (int)fmaxf(fminf(r / tau, most), -most);
+        const float beta = beta_of(*weight, terms->beta, w.are_companded, is_statistic);
+        const float step = step_of(amount, beta) - taken;
         host_update->index[count] = c;
         host_update->level[count] = (int8_t)level;
         count++;
@@ -91,7 +95,8 @@ static void cpu_apply(struct backend *backend, const struct update *host_update,
             weights_prefetch(&weights, host_update->index[i + AHEAD]);
         }
         float *const weight = weights_at(&weights, c);
-        const float step = step_of(amount, beta_of(*weight, beta, w.are_companded));
+        const float step =
+            step_of(amount, beta_of(*weight, beta, w.are_companded, weights.here.are_statistics));
         base[c] = add_wrapping(base[c], amount * (uint32_t)level);
         *weight = moved_weight(*weight, step * (float)level, w.are_companded);
     }
@@ -108,7 +113,8 @@ static void cpu_apply_own(struct backend *backend, const struct update *host_upd
         int level = host_update->level[i];
         float *const weight = weights_at(&weights, c);
         const float r = residual(*weight, base[c], w.are_companded);
-        const float step = step_of(amount, beta_of(*weight, beta, w.are_companded));
+        const float step =
+            step_of(amount, beta_of(*weight, beta, w.are_companded, weights.here.are_statistics));
         const float move = own_move(r, host_update->tau, step, (float)level);
         *weight = moved_weight(*weight, move, w.are_companded);
         base[c] = add_wrapping(base[c], amount * (uint32_t)level);
@@ -144,9 +150,8 @@ static void cpu_withhold(struct backend *backend, size_t count, float part, stru
         here = weights_part(w, from, count);
         for (size_t c = 0; c < here.count; c++) {
             const float r = residual(here.at[c], base[from + c], w.are_companded);
-            const bool statistic = is_statistic(here.at[c], w.are_companded);
-            withheld[from + c] =
-                half_to_bfloat16(withheld_part(r, base[from + c], part, statistic));
+            const bool plainly = is_moved_plainly(here.at[c], w.are_companded, here.are_statistics);
+            withheld[from + c] = half_to_bfloat16(withheld_part(r, base[from + c], part, plainly));
             here.at[c] =
                 moved_weight(here.at[c], -half_of_bfloat16(withheld[from + c]), w.are_companded);
         }
@@ -164,6 +169,14 @@ static void cpu_release(struct backend *backend, size_t count, const uint16_t *w
             here.at[c] =
                 moved_weight(here.at[c], half_of_bfloat16(withheld[from + c]), w.are_companded);
     }
+}
+
+static void cpu_track(struct backend *backend, size_t count, bool companded, bool counts,
+                      float *trained, float *before, float *slow, float *w)
+{
+    (void)backend;
+    for (size_t c = 0; c < count; c++)
+        track_statistic(&trained[c], &before[c], &slow[c], &w[c], companded, counts);
 }
 
 static void cpu_let_go(struct backend *backend, const struct update *host_update, float part,
@@ -272,6 +285,7 @@ const struct exchange_operations cpu_exchange = {
     .rebase = cpu_rebase,
     .withhold = cpu_withhold,
     .release = cpu_release,
+    .track = cpu_track,
     .let_go = cpu_let_go,
     .agreement = cpu_agreement,
     .digest = cpu_digest,

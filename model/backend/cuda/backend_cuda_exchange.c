@@ -127,16 +127,17 @@ static void cuda_reserve(struct backend *backend, size_t count, uint32_t publish
 }
 
 static void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidates,
-                     float beta, struct weights w, int32_t *base, uint32_t capacity,
+                     const struct cut_terms *terms, struct weights w, int32_t *base,
                      struct update *host_update)
 {
     struct cuda *cuda = cuda_on(backend);
     host_update->count = 0;
-    if (found == 0 || capacity == 0)
+    if (found == 0 || terms->capacity == 0)
         return;
-    struct cut_scratch scratch = cut_scratch(cuda, found, u32_min(capacity, found));
+    struct cut_scratch scratch = cut_scratch(cuda, found, u32_min(terms->capacity, found));
     scratch.cut.tau = host_update->tau;
-    scratch.cut.beta = beta;
+    scratch.cut.beta = terms->beta;
+    scratch.cut.statistics_share = terms->statistics_share;
     scratch.cut.level_max = (float)update_level_max(host_update->amount);
     scratch.cut.amount = host_update->amount;
     scratch.cut.candidates = candidates;
@@ -219,6 +220,14 @@ static void cuda_release(struct backend *backend, size_t count, const uint16_t *
                "giving back what is withheld");
 }
 
+static void cuda_track(struct backend *backend, size_t count, bool companded, bool counts,
+                       float *trained, float *before, float *slow, float *w)
+{
+    cuda_check(
+        kernel_track(cuda_on(backend)->stream, count, companded, counts, trained, before, slow, w),
+        "following statistics");
+}
+
 static void cuda_let_go(struct backend *backend, const struct update *host_update, float part,
                         uint16_t *withheld)
 {
@@ -286,6 +295,7 @@ const struct exchange_operations cuda_exchange = {
     .rebase = cuda_rebase,
     .withhold = cuda_withhold,
     .release = cuda_release,
+    .track = cuda_track,
     .let_go = cuda_let_go,
     .agreement = cuda_agreement,
     .digest = cuda_digest,

@@ -67,12 +67,23 @@ static __device__ const Part *part_of(const Part *parts, uint32_t count, size_t 
     return &parts[low];
 }
 
-static __device__ float *weight_at(struct weights w, size_t entry)
+/* A weight and whether it is a statistic. */
+struct weight_place {
+    float *at;
+    bool is_statistic;
+};
+
+static __device__ weight_place place_of(struct weights w, size_t entry)
 {
     if (w.flat != NULL)
-        return &w.flat[entry];
+        return {&w.flat[entry], false};
     const struct weights_part *part = part_of(w.table, w.parts, entry);
-    return part->at + (entry - part->first);
+    return {part->at + (entry - part->first), part->are_statistics};
+}
+
+static __device__ float *weight_at(struct weights w, size_t entry)
+{
+    return place_of(w, entry).at;
 }
 
 struct survey_of {
@@ -278,11 +289,13 @@ static __global__ void levels(unsigned found, struct cut cut, struct weights w, 
 {
     EACH (i, found) {
         const uint32_t c = cut.candidates[i];
-        const float r = residual(*weight_at(w, c), base[c], w.are_companded);
-        const bool published = is_published(r, base[c], cut.tau);
-        const float level = fmaxf(fminf(r / cut.tau, cut.level_max), -cut.level_max);
-        cut.levels[i] = published ? (int8_t)(int)level : (int8_t)0;
-        cut.published_before[i] = published;
+        const weight_place weight = place_of(w, c);
+        const float taken =
+            taken_by_level(cut.amount, cut.tau, cut.statistics_share, weight.is_statistic);
+        const float r = residual(*weight.at, base[c], w.are_companded);
+        const int level = level_of(r, base[c], cut.tau, taken, cut.level_max);
+        cut.levels[i] = (int8_t)level;
+        cut.published_before[i] = level != 0;
     }
 }
 
@@ -300,11 +313,13 @@ static __global__ void entries(unsigned found, struct cut cut, struct weights w,
         if (level != 0 && at < cut.capacity) {
             cut.index[at] = c;
             cut.level[at] = (int8_t)level;
-            float *const weight = weight_at(w, c);
-            const float step =
-                step_of(cut.amount, beta_of(*weight, cut.beta, w.are_companded)) - cut.tau;
+            const weight_place weight = place_of(w, c);
+            const float taken =
+                taken_by_level(cut.amount, cut.tau, cut.statistics_share, weight.is_statistic);
+            const float beta = beta_of(*weight.at, cut.beta, w.are_companded, weight.is_statistic);
+            const float step = step_of(cut.amount, beta) - taken;
             base[c] = add_wrapping(base[c], cut.amount * (uint32_t)level);
-            *weight = moved_weight(*weight, step * (float)level, w.are_companded);
+            *weight.at = moved_weight(*weight.at, step * (float)level, w.are_companded);
         }
         if (i + 1 == found) {
             const uint32_t all = at + (level != 0);
@@ -325,11 +340,12 @@ static __global__ void apply(unsigned count, struct update update, float beta, b
     EACH (i, count) {
         const uint32_t c = update.index[i];
         const int level = update.level[i];
-        float *const weight = weight_at(w, c);
-        const float r = residual(*weight, base[c], w.are_companded);
-        const float step = step_of(update.amount, beta_of(*weight, beta, w.are_companded));
+        const weight_place weight = place_of(w, c);
+        const float r = residual(*weight.at, base[c], w.are_companded);
+        const float step =
+            step_of(update.amount, beta_of(*weight.at, beta, w.are_companded, weight.is_statistic));
         const float move = own ? own_move(r, update.tau, step, (float)level) : step * (float)level;
-        *weight = moved_weight(*weight, move, w.are_companded);
+        *weight.at = moved_weight(*weight.at, move, w.are_companded);
         base[c] = add_wrapping(base[c], update.amount * (uint32_t)level);
     }
 }
@@ -365,11 +381,11 @@ static __global__ void hold(unsigned count, float part, struct weights w, const 
                             uint16_t *withheld)
 {
     EACH (c, count) {
-        float *const weight = weight_at(w, c);
-        const float r = residual(*weight, base[c], w.are_companded);
-        const bool statistic = is_statistic(*weight, w.are_companded);
-        withheld[c] = half_to_bfloat16(withheld_part(r, base[c], part, statistic));
-        *weight = moved_weight(*weight, -half_of_bfloat16(withheld[c]), w.are_companded);
+        const weight_place weight = place_of(w, c);
+        const float r = residual(*weight.at, base[c], w.are_companded);
+        const bool plainly = is_moved_plainly(*weight.at, w.are_companded, weight.is_statistic);
+        withheld[c] = half_to_bfloat16(withheld_part(r, base[c], part, plainly));
+        *weight.at = moved_weight(*weight.at, -half_of_bfloat16(withheld[c]), w.are_companded);
     }
 }
 
@@ -391,6 +407,19 @@ cudaError_t kernel_release(cudaStream_t stream, size_t count, const uint16_t *wi
                            struct weights w)
 {
     return launch_each(stream, count, release, withheld, w);
+}
+
+static __global__ void track(unsigned count, bool companded, bool counts, float *trained,
+                             float *before, float *slow, float *w)
+{
+    EACH (c, count)
+        track_statistic(&trained[c], &before[c], &slow[c], &w[c], companded, counts);
+}
+
+cudaError_t kernel_track(cudaStream_t stream, size_t count, bool companded, bool counts,
+                         float *trained, float *before, float *slow, float *w)
+{
+    return launch_each(stream, count, track, companded, counts, trained, before, slow, w);
 }
 
 static __global__ void let_go(unsigned count, struct update update, float step, uint16_t *withheld)

@@ -61,6 +61,7 @@ cudaError_t kernel_refine(cudaStream_t stream, uint32_t found, const uint32_t *c
 struct cut {
     float tau;                  /* threshold of the update */
     float beta;                 /* outer momentum */
+    float statistics_share;     /* part of a statistic's movement that moves the base */
     float level_max;            /* largest |level| to publish */
     uint32_t amount;            /* units by which the base moves per level */
     uint32_t found;             /* number of candidates */
@@ -85,6 +86,8 @@ cudaError_t kernel_withhold(cudaStream_t stream, size_t count, float part, struc
                             const int32_t *base, uint16_t *withheld);
 cudaError_t kernel_release(cudaStream_t stream, size_t count, const uint16_t *withheld,
                            struct weights w);
+cudaError_t kernel_track(cudaStream_t stream, size_t count, bool companded, bool counts,
+                         float *trained, float *before, float *slow, float *w);
 cudaError_t kernel_let_go(cudaStream_t stream, const struct update *update, float part,
                           uint16_t *withheld);
 cudaError_t kernel_rebase(cudaStream_t stream, size_t first, size_t count, const int32_t *to,

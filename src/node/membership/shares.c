@@ -10,7 +10,11 @@
 /* A member's claim_ratio counts up to this many times the median over members. */
 #define SLACK_RATIO 4.0
 /* Time after the start of its training in which a member has a weight without any rumor. */
-#define DOUBT_NS  ((uint64_t)60000000000)
+#define DOUBT_NS ((uint64_t)60000000000)
+/* A member that publishes no more counts this long in the shares of statistics. */
+#define LATELY_NS ((uint64_t)60000000000)
+/* A new member that does not train yet counts this long in the shares of statistics. */
+#define JOINS_NS  ((uint64_t)10000000000)
 #define HALVED_NS ((uint64_t)600000000000) /* half-life of the sums `moved` and `claimed` */
 
 /* Returns the throughput that member number i claims: its reported samples per second divided by
@@ -177,6 +181,43 @@ double shares_own(const struct members *members, bool by_throughput, uint64_t no
 {
     const double sum = weigh(members, by_throughput, members->weight_max, now_ns);
     return members->scratch[0] / sum;
+}
+
+static bool published_lately(const struct member *member, uint64_t now_ns)
+{
+    return member->moved_ns > 0 && now_ns - member->moved_ns < LATELY_NS;
+}
+
+/* Returns true if the member may be about to train: its first record arrived a short time ago. */
+static bool may_train_soon(const struct members *members, const struct member *member,
+                           uint64_t now_ns)
+{
+    return member->record.stage == STAGE_RUNNING && now_ns - member->met_ns < JOINS_NS &&
+           member_is_live(members, member, now_ns);
+}
+
+double shares_equal(const struct members *members, uint64_t now_ns)
+{
+    uint32_t count = 1;
+    for (uint32_t i = 1; i < members->count; i++)
+        count += claim_of(members, i, false, now_ns) > 0 ||
+                 may_train_soon(members, &members->members[i], now_ns) ||
+                 published_lately(&members->members[i], now_ns);
+    return 1.0 / count;
+}
+
+double shares_with_finished(const struct members *members, bool by_throughput, uint64_t now_ns)
+{
+    const double sum = weigh(members, by_throughput, members->weight_max, now_ns);
+    const double *weights = members->scratch;
+    uint32_t training = 0, finished = 0;
+    for (uint32_t i = 0; i < members->count; i++) {
+        if (weights[i] > 0)
+            training++;
+        else
+            finished += published_lately(&members->members[i], now_ns);
+    }
+    return weights[0] / (sum + finished * sum / training);
 }
 
 double shares_learners(const struct members *members, bool by_throughput, uint64_t now_ns)

@@ -196,6 +196,11 @@ void publish_schedule_hurry(struct node *node)
     publishing_move(node, PUBLISHING_WANTED);
 }
 
+bool publish_schedule_hurries(const struct node *node)
+{
+    return node->rate->schedule.hurries > 0;
+}
+
 /* Returns true if the node must publish again immediately, in a series that publish_schedule_hurry
  * began: it is alone in the swarm, and much progress is unpublished. */
 static bool hurries_on(struct node *node, const struct update *update)
@@ -268,6 +273,7 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
                   .last_bytes = schedule->last_bytes,
                   .tau = node->options.tau,
                   .share = facts->share,
+                  .statistics_share = facts->statistics_share,
                   .gain = schedule->outer_step.gain,
                   .at_once = at_once(node),
                   .beta = facts->beta,

@@ -20,6 +20,8 @@ LEVELS = (logging.NOTSET, logging.INFO, logging.WARNING, logging.ERROR)  # hears
 
 DTYPES = {"float32": 0, "bfloat16": 1, "float16": 2}  # hearsay_dtype
 
+STATISTICS = 1  # a flag of hearsay_tensor
+
 COPY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)  # type of the callbacks fetch and store
 
 

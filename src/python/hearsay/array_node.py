@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy
@@ -35,10 +35,13 @@ class ArrayNode:
         config: str | os.PathLike[str] | None = None,
         settings: Settings | None = None,
         run: str | None = None,
+        statistics: Collection[str] = (),
         signals: bool = True,
     ) -> None:
         """arrays     trained arrays of float32, bfloat16 or float16; their names, shapes and types
                    must be equal on all nodes
+        statistics names of the arrays that training sets from the data, such as the running means of
+                   a batch norm
         run        name of the run, equal on all nodes; None: the configuration's [model] and [data]
                    describe the model
         config, settings and signals are those of Node. Raises TypeError for an array of another type,
@@ -51,6 +54,10 @@ class ArrayNode:
         self._before: dict[str, numpy.ndarray[Any, Any]] = {}
         # Updates applied by calls between two steps that the caller's arrays do not have yet.
         self._missed: dict[str, numpy.ndarray[Any, Any]] = {}
+        unknown = [name for name in statistics if name not in arrays]
+        if unknown:
+            raise ValueError(f"statistics has {unknown[0]!r}, which names no array")
+        self._statistics = frozenset(statistics)
         self._copies = {name: self._copy(name, array) for name, array in arrays.items()}
         self._handle = Handle(
             self._tensors(self._copies),
@@ -73,10 +80,16 @@ class ArrayNode:
             )
         return copy
 
-    @staticmethod
-    def _tensors(arrays: Mapping[str, numpy.ndarray[Any, Any]]) -> list[Tensor]:
+    def _tensors(self, arrays: Mapping[str, numpy.ndarray[Any, Any]]) -> list[Tensor]:
         return [
-            Tensor(name, array.ctypes.data, array.shape, array.dtype.name, array)
+            Tensor(
+                name,
+                array.ctypes.data,
+                array.shape,
+                array.dtype.name,
+                array,
+                is_statistic=name in self._statistics,
+            )
             for name, array in arrays.items()
         ]
 

@@ -41,6 +41,7 @@ class Tensor:
     dtype: str  # float32, bfloat16 or float16
     owner: object = None  # object that owns the memory; the Tensor keeps it alive
     gpu: int | None = None  # CUDA index of the GPU that has the memory; None: CPU memory
+    is_statistic: bool = False  # running means and the like: HEARSAY_STATISTICS of hearsay.h
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,6 +100,7 @@ def _tensors(tensors: Sequence[Tensor]) -> ctypes.Array[_library.Tensor]:
         struct.dtype = _library.DTYPES[tensor.dtype]
         struct.device = _library.CPU if tensor.gpu is None else _library.CUDA
         struct.device_index = tensor.gpu or 0
+        struct.flags = _library.STATISTICS if tensor.is_statistic else 0
     return structs
 
 

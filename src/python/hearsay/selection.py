@@ -92,6 +92,7 @@ class Selection:
         self.tensors: dict[str, torch.Tensor] = {}  # the shared tensors by name
         # Module, and name in it, of each shared buffer that the script may replace.
         self.owners: dict[str, tuple[torch.nn.Module, str]] = {}
+        self.statistics: set[str] = set()  # names of the shared means and variances of batch norms
         self.variances: set[str] = set()  # names of the shared variances of batch norms
         self._frozen: list[tuple[str, torch.Tensor]] = []  # parameters not trained at the start
         self._own: list[str] = []  # names of tensors that are not shared, but kept in checkpoints
@@ -137,6 +138,7 @@ class Selection:
             self._own.append(name)
         elif is_statistic:
             self.tensors[name] = buffer
+            self.statistics.add(name)
             self.variances |= {name} if key == "running_var" else set()
         elif is_named and (is_number or not isinstance(module, _NORM)):
             if is_number or buffer.dtype != torch.int64:  # int64 buffers are counters: not shared

@@ -53,6 +53,7 @@ class Shared:
         unknown = [name for name in names if name not in self.tensors]
         if unknown:
             raise ValueError(f"names has {unknown[0]!r}, which is no shared tensor of the model")
+        self._statistics = set(selection.statistics)
         self._logs = set() if native else set(selection.variances)
         self._names = {
             name: names.get(name, name + ".log" if name in self._logs else name)
@@ -119,6 +120,7 @@ class Shared:
             _DTYPES[tensor.dtype],
             tensor.detach(),  # keeps this memory even if the parameter gets other memory
             tensor.device.index if tensor.device.type == "cuda" else None,
+            name in self._statistics,
         )
 
     def check(self) -> None:

@@ -23,5 +23,6 @@ void cut_all(uint32_t capacity, struct update *cut)
 {
     for (uint32_t c = 0; c < P; c++)
         candidates[c] = c;
-    backend->exchange->cut(backend, P, candidates, 0, weights_flat(weights), base, capacity, cut);
+    const struct cut_terms terms = {.statistics_share = 1, .capacity = capacity};
+    backend->exchange->cut(backend, P, candidates, &terms, weights_flat(weights), base, cut);
 }

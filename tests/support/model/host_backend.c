@@ -339,14 +339,15 @@ static void host_refine(struct backend *b_, uint32_t found, const uint32_t *cand
     carry_back();
 }
 
-static void host_cut(struct backend *b_, uint32_t found, const uint32_t *candidates, float beta,
-                     struct weights w, int32_t *base, uint32_t capacity, struct update *host_update)
+static void host_cut(struct backend *b_, uint32_t found, const uint32_t *candidates,
+                     const struct cut_terms *terms, struct weights w, int32_t *base,
+                     struct update *host_update)
 {
     (void)b_;
     const size_t count = reach_of(found, candidates);
-    device_of_tests->exchange->cut(
-        device_of_tests, found, carry(candidates, found * sizeof *candidates), beta,
-        carry_weights(w, count), FLOATS(base, count), capacity, host_update);
+    device_of_tests->exchange->cut(device_of_tests, found,
+                                   carry(candidates, found * sizeof *candidates), terms,
+                                   carry_weights(w, count), FLOATS(base, count), host_update);
     carry_back();
 }
 
@@ -386,6 +387,16 @@ static void host_release(struct backend *b_, size_t count, const uint16_t *withh
     (void)b_;
     device_of_tests->exchange->release(
         device_of_tests, count, carry(withheld, count * sizeof *withheld), carry_weights(w, count));
+    carry_back();
+}
+
+static void host_track(struct backend *b_, size_t count, bool companded, bool counts,
+                       float *trained, float *before, float *slow, float *w)
+{
+    (void)b_;
+    device_of_tests->exchange->track(device_of_tests, count, companded, counts,
+                                     FLOATS(trained, count), FLOATS(before, count),
+                                     FLOATS(slow, count), FLOATS(w, count));
     carry_back();
 }
 
@@ -519,6 +530,7 @@ static const struct exchange_operations host_exchange = {
     .rebase = host_rebase,
     .withhold = host_withhold,
     .release = host_release,
+    .track = host_track,
     .let_go = host_let_go,
     .digest = host_digest,
     .follow = host_follow,

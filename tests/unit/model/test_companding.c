@@ -161,7 +161,8 @@ static void a_cut_moves_values_and_no_saturated_entry(void **state)
     for (uint32_t c = 0; c < P; c++)
         candidates[c] = c;
     struct update cut = {.tau = 0.02f, .amount = 30000, .index = index_, .level = level};
-    backend->exchange->cut(backend, P, candidates, 0.3f, companded(), base, P, &cut);
+    const struct cut_terms terms = {.beta = 0.3f, .statistics_share = 1, .capacity = P};
+    backend->exchange->cut(backend, P, candidates, &terms, companded(), base, &cut);
     uint32_t at = 0;
     for (uint32_t c = 0; c < P; c++) {
         const float r = naive_residual(c);

@@ -189,7 +189,8 @@ static void a_cut_looks_at_nothing_else_than_what_was_picked(void **state)
     const uint32_t some[] = {3, 7, 1000, P - 1};
     weights[3] = weights[1000] = weights[P - 1] = 500;
     struct update cut = {.tau = 0.1f, .amount = 1, .index = index_, .level = level};
-    backend->exchange->cut(backend, 4, some, 0, weights_flat(weights), base, P, &cut);
+    const struct cut_terms terms = {.statistics_share = 1, .capacity = P};
+    backend->exchange->cut(backend, 4, some, &terms, weights_flat(weights), base, &cut);
     assert_int_equal(cut.count, 3);
     assert_int_equal(cut.index[1], 1000);
 }
@@ -301,7 +302,8 @@ static void a_cut_moves_on_beyond_the_base_likewise(void **state)
     struct update cut = {.tau = 0.003f, .amount = 15099, .index = index_, .level = level};
     for (uint32_t c = 0; c < P; c++)
         candidates[c] = c;
-    backend->exchange->cut(backend, P, candidates, 0.3f, weights_flat(weights), base, P, &cut);
+    const struct cut_terms terms = {.beta = 0.3f, .statistics_share = 1, .capacity = P};
+    backend->exchange->cut(backend, P, candidates, &terms, weights_flat(weights), base, &cut);
     assert_in_range(cut.count, 100, P);
     for (uint32_t i = 0; i < cut.count; i++) {
         const uint32_t c = cut.index[i];

@@ -241,28 +241,29 @@ static void apply_twice_as_far_beyond(struct backend *on, const struct update *u
 }
 
 static void cut_without_publishing_own_weights(struct backend *on, uint32_t picked,
-                                               const uint32_t *candidates, float beta,
-                                               struct weights w, int32_t *base, uint32_t capacity,
-                                               struct update *update)
+                                               const uint32_t *candidates,
+                                               const struct cut_terms *terms, struct weights w,
+                                               int32_t *base, struct update *update)
 {
     float nowhere[P];
     memcpy(nowhere, weights_all(w), sizeof nowhere);
-    backend->exchange->cut(on, picked, candidates, beta, weights_flat(nowhere), base, capacity,
-                           update);
+    backend->exchange->cut(on, picked, candidates, terms, weights_flat(nowhere), base, update);
 }
 
 static void cut_twice_as_far_beyond(struct backend *on, uint32_t picked, const uint32_t *candidates,
-                                    float beta, struct weights w, int32_t *base, uint32_t capacity,
+                                    const struct cut_terms *terms, struct weights w, int32_t *base,
                                     struct update *update)
 {
-    backend->exchange->cut(on, picked, candidates, 2 * beta, w, base, capacity, update);
+    struct cut_terms twice = *terms;
+    twice.beta *= 2;
+    backend->exchange->cut(on, picked, candidates, &twice, w, base, update);
 }
 
 static void cut_and_lose_the_last(struct backend *on, uint32_t picked, const uint32_t *candidates,
-                                  float beta, struct weights w, int32_t *base, uint32_t capacity,
+                                  const struct cut_terms *terms, struct weights w, int32_t *base,
                                   struct update *update)
 {
-    backend->exchange->cut(on, picked, candidates, beta, w, base, capacity, update);
+    backend->exchange->cut(on, picked, candidates, terms, w, base, update);
     if (update->count > 1)
         update->count--;
 }

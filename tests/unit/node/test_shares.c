@@ -336,6 +336,41 @@ static void stopped_members_take_no_share_from_the_others(void **state)
     assert_true(near(borne_out(2), 6000 + 180 * 6000));
 }
 
+static void statistics_have_equal_shares_at_first(void **state)
+{
+    (void)state;
+    be(100);
+    assert_true(shares_equal(&members, 0) == 1);
+    meet(2, 10000, 1);
+    assert_true(near(shares_equal(&members, 1), 1.0 / 2));
+    /* A new member may be about to train. If it does not, it only passes rumors on. */
+    meet_as(3, 0, false, 1);
+    assert_true(near(shares_equal(&members, SECOND_NS), 1.0 / 3));
+    meet(2, 10000, 15 * SECOND_NS);
+    meet_as(3, 0, false, 15 * SECOND_NS);
+    assert_true(near(shares_equal(&members, 15 * SECOND_NS), 1.0 / 2));
+}
+
+static void members_that_have_finished_count_for_a_minute(void **state)
+{
+    const uint64_t ends = 61 * SECOND_NS;
+    (void)state;
+    be(100);
+    meet_three();
+    publish_for(60, (double[]){10, 10, 10, 10}, (uint64_t[]){100, 100, 100, 100});
+    meet_as(3, 100, false, ends);
+    meet_as(4, 100, false, ends);
+    meet(2, 100, ends);
+    assert_true(near(shares_own(&members, true, ends), 1.0 / 2));
+    assert_true(near(shares_with_finished(&members, true, ends), 1.0 / 4));
+    assert_true(near(shares_equal(&members, ends), 1.0 / 4));
+    const uint64_t later = ends + 61 * SECOND_NS;
+    meet(2, 100, later);
+    move(2, 10, later);
+    assert_true(near(shares_with_finished(&members, true, later), 1.0 / 2));
+    assert_true(near(shares_equal(&members, later), 1.0 / 2));
+}
+
 int main(void)
 {
     secret_start();
@@ -360,6 +395,8 @@ int main(void)
         TEST(a_share_gained_by_claims_does_not_support_them),
         TEST(half_of_the_usual_movement_supports_a_claim),
         TEST(stopped_members_take_no_share_from_the_others),
+        TEST(statistics_have_equal_shares_at_first),
+        TEST(members_that_have_finished_count_for_a_minute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,77 @@
+/* Running statistics, such as the means of a batch norm. Training sets them from the data, so they
+ * do not continue from the base as a weight does:
+ *
+ *   a step of a weight       w ← w - rate · gradient(w)
+ *   a step of a statistic    s ← s + 0.1 · (mean of the batch - s)
+ *
+ * A publication moves a weight towards the base by the progress that other nodes are about to
+ * publish too. A few steps would move a statistic back to the data's mean, and the node would
+ * publish that progress a second time. So the exchange has its own weight w of each statistic. The
+ * movement of the trained statistic s is added to w, and updates move w but not s:
+ *
+ *   training ─► s ── movement since the last publication ──► w = base + residual ◄─► base
+ *               ▲                                            │
+ *               └──────────────────── pull ──────────────────┘
+ *
+ * A publication moves the base by the node's share of the movement, without gain. So the base is
+ * the mean of all nodes' statistics, weighted by their shares. Shares change, and nodes come and
+ * go, so each publication also pulls s a little towards w. The next steps move s back, and that
+ * movement is published as any other. Updates on their way also make s and w differ, by no
+ * more than s moved in the last publications. `slow` follows s within 128 publications, and only a
+ * distance above 2·|s - slow| is pulled.
+ *
+ * All sums are of values (base/companding.h), so that they do not depend on the order.
+ * Tests: tests/unit/model/test_statistics.c.
+ */
+#ifndef HEARSAY_MODEL_EXCHANGE_STATISTICS_H
+#define HEARSAY_MODEL_EXCHANGE_STATISTICS_H
+
+#include "backend/backend.h"
+#include "base/arena.h"
+#include "base/weights.h"
+
+/* Entries first .. first+count-1 of a model. */
+struct entry_range {
+    size_t first;
+    size_t count; /* >= 1 */
+};
+
+struct statistics {
+    struct backend *backend; /* not owned; its memory holds the vectors below */
+    /* [ranges] the trained statistics, sorted by entry; `at` belongs to the caller */
+    struct weights_part *range;
+    uint32_t ranges;           /* 0 = the model has no statistics */
+    size_t count;              /* statistics in all ranges */
+    float *held;               /* [count] weights of the exchange, range after range */
+    float *before;             /* [count] trained statistics after the last statistics_track */
+    float *slow;               /* [count] follows the trained statistics within 128 publications */
+    struct weights_part *part; /* parts of the last statistics_view */
+    bool has_counted;          /* movement has counted since the last reset (statistics_track) */
+};
+
+/* range[ranges]: entries that are statistics, sorted and without overlap. */
+void statistics_init(struct statistics *statistics, struct arena *arena, struct backend *backend,
+                     const struct entry_range *range, uint32_t ranges);
+
+/* Returns the exchange's weights: entries 0 .. parameters-1 of `trained`, except that statistics
+ * are in `held`. From then on the trained statistics are those in `trained`, in which each range
+ * must be contiguous. The result is valid until the next call. Its table is not set. */
+struct weights statistics_view(struct statistics *statistics, struct weights trained,
+                               size_t parameters);
+
+/* Sets statistics that training has not moved yet to the exchange's weights. If `counts`, moves the
+ * exchange's weights of all others by their movement since the last call that counted, and pulls
+ * them. Call it before each publication, and, without `counts`, after each other movement of the
+ * exchange's weights while has_counted is false. */
+void statistics_track(struct statistics *statistics, bool companded, bool counts);
+
+/* Returns true if one of entries first .. first+count-1 is a statistic. */
+bool statistics_are_in(const struct statistics *statistics, size_t first, size_t count);
+
+/* Sets the trained statistics among entries first .. first+count-1 to the exchange's weights. The
+ * difference does not count as movement. */
+void statistics_reset(struct statistics *statistics, size_t first, size_t count);
+
+void statistics_free(struct statistics *statistics);
+
+#endif
