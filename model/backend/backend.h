@@ -21,6 +21,7 @@
 
 #include "backend/dropout.h"
 #include "backend/numbers.h"
+#include "backend/optimizers.h"
 #include "backend/watch.h"
 #include "base/half.h"
 #include "base/min_max.h"
@@ -150,34 +151,6 @@ static inline size_t logits_stride(int classes)
 {
     return ((size_t)classes + 7) / 8 * 8;
 }
-
-struct sgd {
-    float rate;
-    float momentum;
-    float weight_decay;
-    bool nesterov;
-    uint64_t decayed; /* only the first `decayed` entries have weight decay */
-};
-
-struct adam {
-    float rate;
-    float beta1; /* decay of the moving average of the gradients */
-    float beta2; /* decay of the moving average of the squared gradients */
-    float epsilon;
-    float weight_decay;
-    uint64_t decayed; /* only the first `decayed` entries have weight decay */
-    uint64_t step;    /* number of this step, from 1 */
-};
-
-/* MUON_SCALE · sqrt(longer side of the matrix) makes steps as long as Adam's. */
-#define MUON_SCALE 0.2f
-#define MUON_TURNS 5 /* number of Newton-Schulz iterations */
-
-/* A Newton-Schulz iteration (Jordan et al. 2024):
- * x = MUON_A·x + MUON_B·xxᵀ·x + MUON_C·xxᵀ·xxᵀ·x */
-#define MUON_A 3.4445f
-#define MUON_B (-4.7750f)
-#define MUON_C 2.0315f
 
 /* Histogram of |residual|. The bin of a residual is its float bits >> BIN_BITS: 32 bins per
  * power of two, each about 3 % wide (threshold.c). A bin has BIN_PARTS parts. The next 8 float
@@ -382,37 +355,6 @@ struct gather_operations {
     /* Augments images: to[i] is from[i] changed by each[i]. `to` may not be `from`. */
     void (*augment)(struct backend *, const struct augment *, int batch,
                     const struct augmentation *each, const float *from, float *to);
-};
-
-/* Optimizers, which move weights w[count] by gradients g[count]. */
-struct optimizer_operations {
-    /* Sets *factor to the number that scales g[count] to norm *most, or to 1 if the norm of g is
-     * at most *most. `factor` and `most` point to memory of the backend. The optimizers below
-     * multiply gradients by *factor unless `factor` is NULL. */
-    void (*clip)(struct backend *, const float *most, size_t count, const float *g, float *factor);
-
-    /* SGD: g' = g + decay·w; m = momentum·m + g'; w -= rate·(nesterov ? g' + momentum·m : m).
-     * The settings of SGD and of the optimizers below are in memory of the backend. */
-    void (*sgd)(struct backend *, const struct sgd *, const float *factor, size_t count, float *w,
-                const float *g, float *m);
-
-    /* AdamW: m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; m is divided by (1 -
-     * beta1^step) and v by (1 - beta2^step), since both start at 0; w -= rate·(m / (sqrt(v) +
-     * epsilon) + weight_decay·w) (Kingma, Ba 2015; decoupled weight decay: Loshchilov, Hutter
-     * 2019) */
-    void (*adam)(struct backend *, const struct adam *, const float *factor, size_t count, float *w,
-                 const float *g, float *m, float *v);
-    /* LAMB (You et al. 2020), for one tensor: u = m / (sqrt(v) + epsilon), with m and v as in
-     * AdamW, plus weight_decay·w if `decays`; w -= rate · |w| / |u| · u. The ratio |w| / |u| is 1
-     * if one of the norms is 0. g is overwritten. */
-    void (*lamb)(struct backend *, const struct adam *, const float *factor, size_t count,
-                 bool decays, float *w, float *g, float *m, float *v);
-    /* Muon (Jordan et al. 2024), for one matrix w[rows, columns]: m = momentum·m + g; n = nesterov
-     * ? g + momentum·m : m; o = n with all its singular values made about 1; w -= rate ·
-     * (MUON_SCALE·sqrt(max(rows, columns))·o + weight_decay·w). So steps are as long as Adam's (Liu
-     * et al. 2025). g is overwritten. */
-    void (*muon)(struct backend *, const struct sgd *, const float *factor, int rows, int columns,
-                 float *w, float *g, float *m);
 };
 
 /* Losses with their gradients. */

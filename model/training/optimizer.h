@@ -1,4 +1,4 @@
-/* The optimizer's settings.
+/* The optimizer's settings. backend/optimizers.h has the optimizers.
  *
  *   samples of all nodes ─► schedule ─► rate ─► struct sgd or adam ─► backend.h
  *
@@ -13,13 +13,6 @@
 
 #define ADAM_EPSILON 1e-8f
 
-enum optimizer_kind {
-    OPTIMIZER_SGD,
-    OPTIMIZER_ADAM,
-    OPTIMIZER_LAMB,
-    OPTIMIZER_MUON,
-    OPTIMIZER_AUTO /* only in a configuration: config_resolve replaces it */
-};
 enum schedule {
     CONSTANT,
     STEP,
@@ -46,18 +39,16 @@ struct optimizer {
     float decay; /* STEP: factor on the rate at each fall; others: least rate / sgd.rate */
 };
 
-/* Returns the number of vectors of P floats that the optimizer keeps: one momentum vector, and for
- * all kinds but SGD the second moment of Adam, LAMB or Muon's AdamW part. */
+/* Returns the number of vectors of P floats that the optimizer keeps. */
 static inline uint32_t optimizer_moments(const struct optimizer *optimizer)
 {
-    return optimizer->kind == OPTIMIZER_SGD ? 1 : 2;
+    return optimizers[optimizer->kind].moments;
 }
 
-/* Returns the momentum that lengthens steps: a step of SGD or Muon adds up 1 / (1 - momentum)
- * gradients. It is 0 for Adam and LAMB, whose momentum is a mean of gradients. */
+/* Returns the momentum that lengthens steps; 0 if the momentum is a mean of gradients. */
 static inline double optimizer_carries(enum optimizer_kind kind, double momentum)
 {
-    return kind == OPTIMIZER_ADAM || kind == OPTIMIZER_LAMB ? 0 : momentum;
+    return optimizers[kind].adds_up ? momentum : 0;
 }
 
 #endif

@@ -109,10 +109,9 @@ static enum error check_learning(const struct config *config, struct finding *fi
     if (!config->model.layers[0] && !model_preset(config->model.name))
         return against(finding, "model", "name", " = %s: unknown model; known: %s; or set layers",
                        config->model.name, model_presets());
-    const enum optimizer_kind kind = config->train.optimizer;
-    if ((kind == OPTIMIZER_ADAM || kind == OPTIMIZER_LAMB) && config->train.nesterov)
+    if (config->train.nesterov && !optimizers[config->train.optimizer].adds_up)
         return against(finding, "train", "nesterov",
-                       " applies to optimizer = sgd or muon only; remove it with adam and lamb");
+                       " applies to optimizer = " OPTIMIZERS_NESTEROV);
     const enum error error = check_data(&config->data, finding);
     return error == OK ? check_rate(&config->train, finding) : error;
 }

@@ -176,14 +176,12 @@ uint64_t setup_step_ns_min(const struct config *config)
     return most > 0 ? (uint64_t)(1e9 / most) : 0;
 }
 
-/* Returns exchange.withheld; 0 if it is auto and the optimizer is SGD. Adam and similar
- * optimizers make steps of one length even if gradients disagree, so their unpublished residual
- * grows fast. With SGD withholding gained nothing (tests/decisions/012-hold-back-with-adam.md). */
+/* Returns exchange.withheld; 0 if it is auto and the optimizer does not withhold. */
 static double withheld(const struct config *config)
 {
-    const bool is_plain = config->train.optimizer == OPTIMIZER_SGD;
-    return config->exchange.withheld == CONFIG_AUTO_REAL && is_plain ? 0
-                                                                     : config->exchange.withheld;
+    const bool withholds = optimizers[config->train.optimizer].withholds;
+    return config->exchange.withheld == CONFIG_AUTO_REAL && !withholds ? 0
+                                                                       : config->exchange.withheld;
 }
 
 bool setup_averages(const struct config *config)

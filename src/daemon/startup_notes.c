@@ -31,19 +31,16 @@ static void say_who(struct event_log *report, uint64_t now_ns, const struct conf
 static void say_training(struct event_log *report, uint64_t now_ns, const struct config *config,
                          const struct setup *setup)
 {
-    static const char *const names[] = {[OPTIMIZER_SGD] = "sgd",
-                                        [OPTIMIZER_ADAM] = "adam",
-                                        [OPTIMIZER_LAMB] = "lamb",
-                                        [OPTIMIZER_MUON] = "muon"};
     const struct config_train *train = &config->train;
     char text[200];
     CHECK(train->optimizer < OPTIMIZER_AUTO);
     /* a node that makes no steps does not use the settings */
     if (!learner_can_step(setup->learner))
         return;
-    (void)snprintf(
-        text, sizeof text, "learns with %s: rate %.4g, momentum %.4g, weight decay %.4g, clip %.4g",
-        names[train->optimizer], train->rate, train->momentum, train->weight_decay, train->clip);
+    (void)snprintf(text, sizeof text,
+                   "learns with %s: rate %.4g, momentum %.4g, weight decay %.4g, clip %.4g",
+                   optimizers[train->optimizer].name, train->rate, train->momentum,
+                   train->weight_decay, train->clip);
     event_log_say(report, now_ns, NOTE_TRAINING, LEVEL_INFO, text);
 }
 

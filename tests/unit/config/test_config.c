@@ -443,6 +443,30 @@ static void every_source_of_data_has_its_facts_and_is_refused_without_its_files(
     }
 }
 
+static void every_optimizer_has_its_facts_and_is_named_where_they_apply(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < OPTIMIZER_AUTO; kind++) {
+        const struct optimizer_row *row = &optimizers[kind];
+        struct config config;
+        struct problem problem;
+        char assignment[64];
+        (void)snprintf(assignment, sizeof assignment, "train.optimizer=%s", row->name);
+        const struct config_train train = resolved(assignment);
+        assert_int_equal(train.optimizer, kind);
+        assert_true(train.rate == (row->rate_falling > 0 ? row->rate_falling : row->rate));
+        assert_true(row->rate > 0 && train.clip == row->clip);
+        assert_in_range(row->moments, 1, 2);
+        assert_int_equal(strstr(OPTIMIZERS_BETA2, row->name) != NULL, row->moments == 2);
+        assert_int_equal(strstr(OPTIMIZERS_ADD_UP, row->name) != NULL, row->adds_up);
+        assert_non_null(strstr(OPTIMIZERS_NESTEROV, row->name));
+        config_defaults(&config);
+        must_set(&config, assignment);
+        must_set(&config, "train.nesterov=yes");
+        assert_int_equal(config_check(&config, &problem), row->adds_up ? OK : MALFORMED);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +482,7 @@ int main(void)
         cmocka_unit_test(a_number_may_be_left_to_the_node_where_its_key_says_so),
         cmocka_unit_test(a_chosen_rate_does_not_fall_by_itself),
         cmocka_unit_test(auto_settings_of_training_follow_from_data_and_optimizer),
+        cmocka_unit_test(every_optimizer_has_its_facts_and_is_named_where_they_apply),
         cmocka_unit_test(every_source_of_data_has_its_facts_and_is_refused_without_its_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
