@@ -135,21 +135,29 @@ static double fall(const struct evaluation *from, const struct evaluation *to)
     return isnan(by) ? INFINITY : by;
 }
 
+/* Returns the largest fall that does not count. Chance matters in a small test set. */
+static double least_fall(const struct evaluation *evaluation)
+{
+    const double chance = DEVIATIONS * sqrt(2 * CHANGES_SIDES / evaluation->samples);
+    return is_by_accuracy(evaluation) ? fmax(GUARD_WORSE_ACCURACY, chance) : GUARD_WORSE_LOSS;
+}
+
 /* Returns true if `evaluation` is worse than `from` by more than chance and the usual fall explain.
- * Chance matters in a small test set; the usual fall is large while training begins. */
+ * The usual fall is large while training begins. */
 static bool is_below(const struct guard *guard, const struct evaluation *from,
                      const struct evaluation *evaluation)
 {
-    const double chance = DEVIATIONS * sqrt(2 * CHANGES_SIDES / evaluation->samples);
-    const double least =
-        is_by_accuracy(evaluation) ? fmax(GUARD_WORSE_ACCURACY, chance) : GUARD_WORSE_LOSS;
-    return fall(from, evaluation) > fmax(least, USUAL_FALLS * guard->usual_fall);
+    return fall(from, evaluation) > fmax(least_fall(evaluation), USUAL_FALLS * guard->usual_fall);
 }
 
-bool guard_has_fallen(const struct guard *guard, const struct evaluation *evaluation)
+/* A large fall also increases usual_fall. So a base that was clearly below the best one at the last
+ * evaluation stays below until chance explains the difference. */
+bool guard_is_below(const struct guard *guard, const struct evaluation *from,
+                    const struct evaluation *evaluation)
 {
-    return guard->last.samples > 0 && guard->last.samples == evaluation->samples &&
-           is_below(guard, &guard->last, evaluation);
+    const bool is_still_below = guard->is_below && fall(from, evaluation) > least_fall(evaluation);
+    return from->samples > 0 && from->samples == evaluation->samples &&
+           (is_still_below || is_below(guard, from, evaluation));
 }
 
 /* Adds the fall since the last evaluation to usual_fall. A root mean square gives rare large falls
@@ -203,8 +211,7 @@ double guard_rate_factor(const struct guard *guard)
     return ldexp(1, -(int)guard->halvings);
 }
 
-/* Writes "90.1 %" or "a loss of 1.23". */
-static void score_text(const struct evaluation *evaluation, char text[static 32])
+void guard_score_text(const struct evaluation *evaluation, char text[static 32])
 {
     if (is_by_accuracy(evaluation))
         (void)snprintf(text, 32, "%.1f %%", 100 * evaluation_accuracy(evaluation));
@@ -220,7 +227,7 @@ static double seconds_since(uint64_t now_ns, uint64_t then_ns)
 static void recovered_text(const struct guard *guard, char text[static GUARD_TEXT_BYTES])
 {
     char last[32], loss[64] = "";
-    score_text(&guard->last, last);
+    guard_score_text(&guard->last, last);
     if (!isnan(guard->loss))
         (void)snprintf(loss, sizeof loss, "the training loss here is %.3g", guard->loss);
     if (guard->last.samples == 0)
@@ -238,8 +245,8 @@ void guard_text(const struct guard *guard, enum guard_event event, uint64_t now_
     const struct amount least = amount_span(seconds_since(now_ns, guard->least_ns));
     const struct amount ago = amount_span(seconds_since(now_ns, guard->best_ns));
     const char *rate = steps_here ? "train.rate" : "the optimizer's learning rate";
-    score_text(&guard->best, best);
-    score_text(&guard->last, last);
+    guard_score_text(&guard->best, best);
+    guard_score_text(&guard->last, last);
     if (where)
         (void)snprintf(back, sizeof back,
                        "; to return to the best base (%s): hearsay rewind%.100s --to best", best,

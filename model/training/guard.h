@@ -108,9 +108,10 @@ enum guard_event guard_on_vitals(struct guard *guard, const struct vitals *vital
 enum guard_event guard_on_evaluation(struct guard *guard, uint64_t now_ns,
                                      const struct evaluation *evaluation);
 
-/* Returns true if the evaluation is further below the last recorded one than evaluations usually
- * fall; false if none was recorded or the numbers of samples differ. */
-bool guard_has_fallen(const struct guard *guard, const struct evaluation *evaluation);
+/* Returns true if the evaluation is below `from`, an earlier one, by the margins of WORSE. Returns
+ * false if `from` has no samples or if the numbers of samples differ. */
+bool guard_is_below(const struct guard *guard, const struct evaluation *from,
+                    const struct evaluation *evaluation);
 
 /* Compares by accuracy or, for numbers and sequences, by loss. An evaluation without samples is
  * worse than any other. */
@@ -122,6 +123,9 @@ const char *guard_state(const struct guard *guard);
 
 /* Returns the factor on this node's learning rate: 1, halved at each GUARD_SLOWED. */
 double guard_rate_factor(const struct guard *guard);
+
+/* Writes "90.1 %" or "a loss of 1.23". */
+void guard_score_text(const struct evaluation *evaluation, char text[static 32]);
 
 /* Writes the message for an event. where: the options that name the state folder in the command
  * `hearsay rewind`, with a leading space, or ""; NULL: there is no best base to return to.

@@ -200,7 +200,7 @@ static int run(struct daemon *daemon)
                                      .history = host->saving.history,
                                      .report = &host->report,
                                      .score = training_watch_best(&host->training, monotonic_ns()),
-                                     .guard = &host->training.guard,
+                                     .training = &host->training,
                                      .evaluates = final_evaluation(daemon)};
     const int code = host->starts_again  ? 0
                      : host->has_clash   ? shutdown_clash(&closing, host->is_shared)

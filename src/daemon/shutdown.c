@@ -86,23 +86,19 @@ int shutdown_shut_out(const struct reach *reach)
 static void evaluate_final(const struct shutdown *closing, uint64_t now_ns, struct final *final)
 {
     struct learner *learner = closing->setup->learner;
-    const struct evaluation *last = &closing->guard->last;
-    char text[200];
-    const bool all = closing->evaluates == FINAL_ALL;
+    const struct evaluation *last = &closing->training->guard.last;
+    char text[GUARD_TEXT_BYTES];
     final->evaluation = learner_evaluate(learner, false);
     final->last = final->evaluation.samples == last->samples ? *last : (struct evaluation){0};
     final->part = final->evaluation;
-    if (guard_has_fallen(closing->guard, &final->evaluation)) {
-        (void)snprintf(
-            text, sizeof text,
-            "the saved base scores lower than at the last evaluation (loss %.4g, before %.4g); use "
-            "the averaged base, or return to a better base with hearsay rewind",
-            final->evaluation.loss, last->loss);
+    final->averaged = learner_evaluate_average(learner, false);
+    if (training_watch_final_warning(closing->training, &final->part, &final->averaged,
+                                     closing->score != NULL, text))
         event_log_say(closing->report, now_ns, NOTE_TRAINING, LEVEL_WARNING, text);
-    }
-    if (all)
-        final->evaluation = learner_evaluate(learner, true);
-    final->averaged = learner_evaluate_average(learner, all);
+    if (closing->evaluates != FINAL_ALL)
+        return;
+    final->evaluation = learner_evaluate(learner, true);
+    final->averaged = learner_evaluate_average(learner, true);
 }
 
 int shutdown_run(const struct shutdown *closing)

@@ -6,9 +6,9 @@
 #include "config/setup.h"
 #include "daemon/event_log.h"
 #include "daemon/learner_thread.h"
+#include "daemon/training_watch.h"
 #include "node/inspect.h"
 #include "state/saver.h"
-#include "training/guard.h"
 
 enum final_evaluation { FINAL_NONE, FINAL_PART, FINAL_ALL };
 
@@ -23,8 +23,8 @@ struct shutdown {
     struct event_log *report;
     /* score of the base if it is to be saved as the best one; otherwise NULL */
     const struct evaluation *score;
-    const struct guard *guard;       /* has the last periodic evaluation */
-    enum final_evaluation evaluates; /* test samples for the evaluation of the saved base */
+    const struct training_watch *training; /* has the periodic evaluations */
+    enum final_evaluation evaluates;       /* test samples for the evaluation of the saved base */
 };
 
 /* Exit codes of nodes that end without saving a base. SHUT_OUT: the peers have another swarm,

@@ -65,16 +65,12 @@ static void ask(const struct training_watch *watch, enum learner_request_kind ki
 /* Characters that need no quotes in a shell. */
 #define PLAIN_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:@%/"
 
-/* Returns the option with which `hearsay rewind` finds the state folder; "" for the default folder.
- * Returns NULL if the folder has no best base. */
-static const char *where(const struct training_watch *watch, char text[static 128])
+/* Returns the option of `hearsay rewind` that names the state folder; "" for the default one. */
+static const char *where(const char *folder, char text[static 128])
 {
-    const char *folder = watch->options.folder;
     const bool is_plain = folder[strspn(folder, PLAIN_CHARACTERS)] == '\0';
     /* a name that does not fit or has a quote is replaced by the word STATE_DIR */
     const bool fits = strlen(folder) <= 98 && !strchr(folder, '\'');
-    if (watch->kept.samples == 0)
-        return NULL;
     if (strcmp(folder, "state") == 0)
         return "";
     (void)snprintf(text, 128, is_plain || !fits ? " --state %.98s" : " --state '%.98s'",
@@ -88,7 +84,9 @@ static void on_guard_event(struct training_watch *watch, uint64_t now_ns, enum g
     const struct training_watch_options *options = &watch->options;
     if (event == GUARD_NOTHING)
         return;
-    guard_text(&watch->guard, event, now_ns, where(watch, folder), options->steps_here, text);
+    guard_text(&watch->guard, event, now_ns,
+               watch->kept.samples > 0 ? where(options->folder, folder) : NULL, options->steps_here,
+               text);
     event_log_say(options->report, now_ns, NOTE_TRAINING,
                   event == GUARD_RECOVERED ? LEVEL_INFO
                   : event == GUARD_DEAD    ? LEVEL_ERROR
@@ -168,6 +166,39 @@ const struct evaluation *training_watch_best(const struct training_watch *watch,
 void training_watch_on_kept(struct training_watch *watch, const struct evaluation *score)
 {
     watch->kept = *score;
+}
+
+bool training_watch_final_warning(const struct training_watch *watch,
+                                  const struct evaluation *saved, const struct evaluation *averaged,
+                                  bool is_kept, char text[static GUARD_TEXT_BYTES])
+{
+    char now[32], before[32], better[32], folder[128];
+    const struct guard *guard = &watch->guard;
+    const bool is_below_best = guard_is_below(guard, &guard->best, saved);
+    const bool returns = !is_kept && guard_is_below(guard, &watch->kept, saved);
+    if (!is_below_best && !guard_is_below(guard, &guard->last, saved))
+        return false;
+    guard_score_text(saved, now);
+    guard_score_text(is_below_best ? &guard->best : &guard->last, before);
+    const int used = snprintf(text, GUARD_TEXT_BYTES,
+                              "the saved base has %s on the test set, and the %s evaluation had %s",
+                              now, is_below_best ? "best" : "last", before);
+    char *remedy = text + used;
+    const size_t left = GUARD_TEXT_BYTES - (size_t)used;
+    const bool is_averaged = guard_is_better(averaged, returns ? &watch->kept : saved);
+    guard_score_text(is_averaged ? averaged : &watch->kept, better);
+    if (is_averaged)
+        (void)snprintf(remedy, left, "; use the averaged base (%s): base-averaged.safetensors",
+                       better);
+    else if (returns)
+        (void)snprintf(remedy, left,
+                       "; to return to the best base (%s, base-best.safetensors): "
+                       "hearsay rewind%.111s --to best",
+                       better, where(watch->options.folder, folder));
+    else
+        (void)snprintf(remedy, left, "; an older base may be better: hearsay rewind%.111s",
+                       where(watch->options.folder, folder));
+    return true;
 }
 
 double training_watch_on_second(struct training_watch *watch)

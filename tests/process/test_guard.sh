@@ -32,7 +32,9 @@ wait_for 20 'the status to report it' shows one '"is_well":false'
 expect 0 'alarm: +training has a problem' "$hearsay" status --state "$dir/one"
 leave one
 
-tell 'the best base is unchanged'
+tell 'the leaving node compares its base with the best one, and the best base is unchanged'
+notes one "\"note\":\"training\".*the saved base has .* and the best evaluation had [0-9.]+ %; (to return to the best base .$kept %, base-best.safetensors.: hearsay rewind|use the averaged base)" ||
+    fail 'the leaving node does not name a better base'
 remedy=$(sed -n 's/.*"note":"training".*\(hearsay rewind[^"]*--to best\)".*/\1/p' "$dir/one.log" | tail -n 1)
 read -ra words <<<"$remedy"
 expect 0 'Next steps' "$hearsay" "${words[@]:1}" --out "$dir/start.safetensors"

@@ -175,6 +175,40 @@ static void a_remedy_can_be_pasted_into_a_shell_whatever_the_folder(void **state
     assert_non_null(strstr(remedy_for("state"), "rewind --to best"));
 }
 
+/* Returns the warning of a node that leaves with 39.5 % after a best evaluation of 65.8 %. The last
+ * evaluation is already as low. */
+static const char *final_warning(uint32_t averaged_correct, bool has_best, bool is_kept)
+{
+    static char text[GUARD_TEXT_BYTES];
+    const struct evaluation best = {.samples = 2000, .correct = 1315, .loss = 1};
+    const struct evaluation saved = {.samples = 2000, .correct = 790, .loss = 1};
+    const struct evaluation averaged = {.samples = 2000, .correct = averaged_correct, .loss = 1};
+    begin(NULL);
+    evaluated(best.correct);
+    if (has_best)
+        training_watch_on_kept(&watch, &best);
+    evaluated(saved.correct);
+    assert_true(training_watch_final_warning(&watch, &saved, &averaged, is_kept, text));
+    assert_false(training_watch_final_warning(&watch, &best, &averaged, is_kept, text));
+    return text;
+}
+
+static void a_base_below_the_best_evaluation_at_the_end_names_the_better_remedy(void **state)
+{
+    (void)state;
+    assert_string_equal(final_warning(1200, true, false),
+                        "the saved base has 39.5 % on the test set, and the best evaluation had "
+                        "65.8 %; to return to the best base (65.8 %, base-best.safetensors): "
+                        "hearsay rewind --state some/folder --to best");
+    assert_non_null(strstr(final_warning(1320, true, false),
+                           "65.8 %; use the averaged base (66.0 %): base-averaged.safetensors"));
+    /* without a best base on the disk, or after this base has replaced it */
+    assert_non_null(strstr(final_warning(1200, false, false), "use the averaged base (60.0 %)"));
+    assert_non_null(strstr(final_warning(1200, true, true), "use the averaged base (60.0 %)"));
+    assert_non_null(strstr(final_warning(700, false, false),
+                           "may be better: hearsay rewind --state some/folder"));
+}
+
 static void the_score_of_a_save_is_that_of_the_last_evaluation_if_it_is_new(void **state)
 {
     const struct evaluation better = {.samples = 2000, .correct = 1900, .loss = 1};
@@ -203,6 +237,8 @@ int main(void)
         cmocka_unit_test_setup(a_worse_base_is_noted_once_with_its_best, begin),
         cmocka_unit_test_setup(a_finding_names_the_best_base_that_is_on_disk, begin),
         cmocka_unit_test_setup(a_remedy_can_be_pasted_into_a_shell_whatever_the_folder, begin),
+        cmocka_unit_test_setup(a_base_below_the_best_evaluation_at_the_end_names_the_better_remedy,
+                               begin),
         cmocka_unit_test_setup(the_score_of_a_save_is_that_of_the_last_evaluation_if_it_is_new,
                                begin),
         cmocka_unit_test_setup(steps_fall_into_their_bins, begin),

@@ -250,19 +250,31 @@ static void a_node_without_steps_finds_a_base_worse_at_the_second_evaluation(voi
     assert_string_equal(text(GUARD_RECOVERED), "training has recovered: the base has 90.0 %");
 }
 
-static void a_base_has_fallen_if_it_scores_less_than_the_last_time_on_the_same_samples(void **state)
+static void a_base_is_below_an_earlier_score_only_on_the_same_samples(void **state)
 {
     const struct evaluation last = {.samples = 2000, .correct = 1800, .loss = 0.3},
                             less = {.samples = 2000, .correct = 1755, .loss = 0.4},
                             little_less = {.samples = 2000, .correct = 1770, .loss = 0.4},
                             others = {.samples = 10000, .correct = 8000, .loss = 0.4};
     (void)state;
-    assert_false(guard_has_fallen(&guard, &less)); /* no earlier score to compare with */
+    assert_false(guard_is_below(&guard, &guard.last, &less)); /* no earlier score to compare with */
     assert_int_equal(guard_on_evaluation(&guard, 1, &last), GUARD_NOTHING);
-    assert_true(guard_has_fallen(&guard, &less));
-    assert_false(guard_has_fallen(&guard, &little_less));
-    assert_false(guard_has_fallen(&guard, &others));
-    assert_false(guard_has_fallen(&guard, &last));
+    assert_true(guard_is_below(&guard, &guard.last, &less));
+    assert_false(guard_is_below(&guard, &guard.last, &little_less));
+    assert_false(guard_is_below(&guard, &guard.last, &others));
+    assert_false(guard_is_below(&guard, &guard.last, &last));
+}
+
+/* The fall to the last evaluation also increases the usual fall. */
+static void a_base_stays_below_the_best_after_a_large_fall(void **state)
+{
+    const struct evaluation spoiled = {.samples = 2000, .correct = 840, .loss = 1.7},
+                            recovered = {.samples = 2000, .correct = 1300, .loss = 1.0};
+    (void)state;
+    evaluate(1315, 2000, 1.0);
+    evaluate(790, 2000, 1.8);
+    assert_true(guard_is_below(&guard, &guard.best, &spoiled));
+    assert_false(guard_is_below(&guard, &guard.best, &recovered));
 }
 
 static void a_recovered_loss_says_that_the_base_is_still_worse(void **state)
@@ -363,7 +375,8 @@ int main(void)
         TEST(a_model_without_a_gradient_that_does_not_guess_is_not_dead),
         TEST(a_base_below_its_best_twice_is_worse),
         TEST(a_node_without_steps_finds_a_base_worse_at_the_second_evaluation),
-        TEST(a_base_has_fallen_if_it_scores_less_than_the_last_time_on_the_same_samples),
+        TEST(a_base_is_below_an_earlier_score_only_on_the_same_samples),
+        TEST(a_base_stays_below_the_best_after_a_large_fall),
         TEST(a_recovered_loss_says_that_the_base_is_still_worse),
         TEST(a_score_that_always_varies_is_no_event_and_a_collapse_is),
         TEST(a_small_test_set_needs_a_larger_fall),
