@@ -312,21 +312,25 @@ void event_log_evaluated(struct event_log *report, uint64_t now_ns,
     line_end(report, line);
 }
 
-/* Prints the score of the last periodic evaluation, and the final score on the same samples. */
-static void say_last(const struct final *final)
+static void say_score(const char *of, const struct evaluation *evaluation)
+{
+    if (evaluation->is_regression)
+        (void)fprintf(stderr, "%s R² %.4f", of, evaluation_r2(evaluation));
+    else
+        (void)fprintf(stderr, "%s %.2f %%, loss %.4f", of, 100 * evaluation_accuracy(evaluation),
+                      evaluation->loss);
+}
+
+/* Compares the final score with the last periodic evaluation, on the samples of both. */
+static void say_last(const struct final *final, double at_s)
 {
     if (final->last.samples == 0)
         return;
-    if (final->part.samples != final->evaluation.samples) {
-        (void)fputs("; ", stderr);
-        say_evaluation(&final->part);
-    }
-    if (final->last.is_regression)
-        (void)fprintf(stderr, ", where the last evaluation had R² %.4f",
-                      evaluation_r2(&final->last));
-    else
-        (void)fprintf(stderr, ", where the last evaluation had %.2f %%",
-                      100 * evaluation_accuracy(&final->last));
+    (void)fprintf(stderr, "%9.3f compared on the %u test samples of the evaluations: ", at_s,
+                  (unsigned) final->part.samples);
+    say_score("at the end", &final->part);
+    say_score("; in the last evaluation", &final->last);
+    (void)fputc('\n', stderr);
 }
 
 void event_log_final(struct event_log *report, uint64_t now_ns, const struct final *final)
@@ -340,8 +344,8 @@ void event_log_final(struct event_log *report, uint64_t now_ns, const struct fin
         say_evaluation(&final->evaluation);
         say_averaged(&final->averaged);
     }
-    say_last(final);
     (void)fputc('\n', stderr);
+    say_last(final, seconds_since(report, now_ns));
     if (!report->log)
         return;
     json_t *line = line_begin(report, now_ns, "final");

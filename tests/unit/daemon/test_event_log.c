@@ -139,6 +139,33 @@ static void a_peer_of_another_model_shuts_out_who_never_had_a_neighbour(void **s
     assert_false(reach_is_shut_out(&reach, late + SECOND_NS));
 }
 
+static void end_with_two_scores(void)
+{
+    struct event_log report = {0};
+    const struct final final = {.id = "a",
+                                .version = "v",
+                                .parameters = 1,
+                                .evaluation = {.samples = 10000, .correct = 8881, .loss = 0.3182},
+                                .averaged = {.samples = 10000, .correct = 8900, .loss = 0.31},
+                                .part = {.samples = 2000, .correct = 1797, .loss = 0.3},
+                                .last = {.samples = 2000, .correct = 1768, .loss = 0.35}};
+    open_log(&report);
+    event_log_final(&report, 2 * SECOND_NS, &final);
+    _exit(0);
+}
+
+static void the_final_score_and_the_comparison_with_evaluations_have_a_line_each(void **state)
+{
+    (void)state;
+    (void)child_run(end_with_two_scores, said, sizeof said);
+    assert_non_null(strstr(said, "; accuracy 88.81 %, loss 0.3182 on 10000 test samples; averaged: "
+                                 "accuracy 89.00 %, loss 0.3100\n"));
+    assert_non_null(strstr(said,
+                           "\n    1.000 compared on the 2000 test samples of the evaluations: at "
+                           "the end 89.85 %, loss 0.3000; in the last evaluation 88.40 %, loss "
+                           "0.3500\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +173,7 @@ int main(void)
         cmocka_unit_test(a_closed_log_is_not_shown),
         cmocka_unit_test(a_node_that_reaches_nobody_says_so_in_its_line),
         cmocka_unit_test(a_node_without_peers_or_without_a_failed_call_is_not_alone),
+        cmocka_unit_test(the_final_score_and_the_comparison_with_evaluations_have_a_line_each),
         cmocka_unit_test(a_peer_of_another_model_shuts_out_who_never_had_a_neighbour),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
