@@ -4,16 +4,18 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/amount.h"
 #include "base/memory.h"
 #include "base/system_clock.h"
+#include "comparison/progress.h"
 #include "comparison/score.h"
 #include "jobs/job_pool.h"
 #include "strategies/strategy.h"
 
-#define BAR_WIDTH   24
 #define SELF_PATH   "/proc/self/exe"
 #define FNV_BASIS   0xcbf29ce484222325u
 #define FNV_PRIME   0x100000001b3u
@@ -25,13 +27,10 @@ struct play_answer {
     char why[512];
 };
 
-struct progress {
+struct run {
     struct plan *plan;
-    const uint32_t *open; /* [count] indices of the plays that remain to be played */
-    uint32_t count;
-    uint32_t done;
-    double begin_s;
-    bool is_terminal;
+    const uint32_t *open; /* [progress.count] indices of the plays that remain to be played */
+    struct progress progress;
     bool is_said[STRATEGIES_COUNT]; /* [strategy] a failure of the strategy was printed */
 };
 
@@ -147,8 +146,16 @@ void plan_plays(struct plan *plan)
     read_kept(plan);
 }
 
+/* Tells the command's process how much of a play is done. watcher: the part, in shared memory. */
+static void on_moment(void *watcher, const struct outcome *outcome, double progress)
+{
+    _Atomic uint32_t *part = watcher;
+    (void)outcome;
+    atomic_store(part, (uint32_t)(fmin(progress, 1) * PROGRESS_WHOLE));
+}
+
 static enum error play_to_file(const struct plan *plan, const struct play *play,
-                               struct problem *problem)
+                               _Atomic uint32_t *part, struct problem *problem)
 {
     const char *sets[PLAN_SETS_MAX + PLAN_OWN + 2];
     char path[CONFIG_PATH_BYTES + 128];
@@ -166,6 +173,8 @@ static enum error play_to_file(const struct plan *plan, const struct play *play,
     }
     (void)scenario_leave_out(scenario);
     error = experiment_open(&experiment, scenario, problem);
+    experiment.watcher = part;
+    experiment.on_moment = on_moment;
     if (error == OK) {
         struct outcome outcome;
         struct record record;
@@ -184,12 +193,12 @@ static enum error play_to_file(const struct plan *plan, const struct play *play,
 
 static void on_play(void *self, uint64_t job, void *result)
 {
-    const struct progress *progress = self;
+    const struct run *run = self;
     struct play_answer *answer = result;
     struct problem problem;
     answer->job = job;
-    answer->is_played =
-        play_to_file(progress->plan, &progress->plan->plays[progress->open[job]], &problem) == OK;
+    answer->is_played = play_to_file(run->plan, &run->plan->plays[run->open[job]],
+                                     &run->progress.parts[job], &problem) == OK;
     if (!answer->is_played)
         (void)snprintf(answer->why, sizeof answer->why, "%s", problem.text);
 }
@@ -200,42 +209,38 @@ static void clear_line(const struct progress *progress)
         (void)fputs("\r\033[K", stderr);
 }
 
-/* Overwrites the progress line on a terminal, otherwise prints a new one. */
-static void say(const struct progress *progress, const char *name)
+/* Overwrites the progress line on a terminal, otherwise prints a new one. name: the play that has
+ * just finished; "" = none. */
+static void say(struct progress *progress, const char *name)
 {
-    char bar[BAR_WIDTH + 1] = "", left[32] = "";
-    const double part = (double)progress->done / progress->count;
-    for (int i = 0; i < BAR_WIDTH; i++)
-        bar[i] = i < part * BAR_WIDTH ? '#' : '.';
-    if (progress->done > 0) {
-        const double used_s = monotonic_s() - progress->begin_s;
-        (void)snprintf(left, sizeof left, ", %.0f s left", used_s / part - used_s);
-    }
+    char text[PROGRESS_BYTES];
+    progress->said_s = monotonic_s();
+    progress_text(progress, progress->said_s, !name[0], text);
     clear_line(progress);
-    (void)fprintf(stderr, "[%s] %u of %u %s%s%s%s%s", bar, progress->done, progress->count,
-                  progress->plan->is_trial ? "trials" : "plays", left, name[0] ? ": " : "", name,
+    (void)fprintf(stderr, "%s%s%s%s", text, name[0] ? ": " : "", name,
                   progress->is_terminal ? "" : "\n");
     (void)fflush(stderr);
 }
 
-static void finish(struct progress *progress, uint64_t job, const char *why)
+static void finish(struct run *run, uint64_t job, const char *why)
 {
-    struct plan *plan = progress->plan;
-    struct play *play = &plan->plays[progress->open[job]];
+    struct plan *plan = run->plan;
+    struct play *play = &plan->plays[run->open[job]];
     char path[CONFIG_PATH_BYTES + 128];
-    progress->done++;
+    atomic_store(&run->progress.parts[job], 0);
+    run->progress.done++;
     path_of(plan, play, path, sizeof path);
     play->is_read = !why && record_read(&play->record, path, play->fingerprint);
     if (!play->is_read) {
         plan->failed++;
-        if (!progress->is_said[play->strategy]) {
-            clear_line(progress);
+        if (!run->is_said[play->strategy]) {
+            clear_line(&run->progress);
             (void)fprintf(stderr, "hearsay: %s: %s\n", play->name,
                           why ? why : "its file cannot be read");
         }
-        progress->is_said[play->strategy] = true;
+        run->is_said[play->strategy] = true;
     }
-    say(progress, play->name);
+    say(&run->progress, play->name);
 }
 
 static bool on_done(void *self, const void *result)
@@ -253,35 +258,61 @@ static bool on_lost(void *self, uint64_t job, const char *why)
 
 static void on_tick(void *self)
 {
-    (void)self;
+    struct run *run = self;
+    if (progress_is_due(&run->progress, monotonic_s()))
+        say(&run->progress, "");
+}
+
+static void say_begin(const struct progress *progress, const struct plan *plan, uint32_t processes)
+{
+    const double span_s = (double)plan->scenario->span_ns * 1e-9;
+    (void)fprintf(stderr,
+                  "hearsay: %u %s of %s virtual time each, %u at a time (fewer: --strategies A,B "
+                  "--seeds 1)\n",
+                  progress->count, progress->word, amount_span(span_s).text,
+                  processes < progress->count ? processes : progress->count);
+}
+
+/* Returns zeroed memory that the worker processes share with this one. */
+static _Atomic uint32_t *shared_parts(size_t bytes)
+{
+    void *parts = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(parts != MAP_FAILED);
+    return parts;
 }
 
 bool plan_play(struct plan *plan)
 {
     uint32_t *open = memory_new(plan->plays_count, sizeof *open);
-    struct progress progress = {.plan = plan,
-                                .open = open,
-                                .begin_s = monotonic_s(),
-                                .is_terminal = isatty(STDERR_FILENO) == 1};
+    const size_t bytes = plan->plays_count * sizeof(_Atomic uint32_t);
+    const double begin_s = monotonic_s();
+    struct run run = {.plan = plan,
+                      .open = open,
+                      .progress = {.parts = shared_parts(bytes),
+                                   .word = plan->is_trial ? "trials" : "plays",
+                                   .begin_s = begin_s,
+                                   .said_s = begin_s,
+                                   .is_terminal = isatty(STDERR_FILENO) == 1}};
     for (uint32_t i = 0; i < plan->plays_count; i++)
         if (!plan->plays[i].is_read)
-            open[progress.count++] = i;
-    const struct job_pool pool = {.to = progress.count > 0 ? progress.count - 1 : 0,
+            open[run.progress.count++] = i;
+    const uint32_t count = run.progress.count;
+    const struct job_pool pool = {.to = count > 0 ? count - 1 : 0,
                                   .processes = plan->jobs ? plan->jobs
                                                           : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
                                   .result_bytes = sizeof(struct play_answer),
-                                  .self = &progress,
+                                  .self = &run,
                                   .play = on_play,
                                   .done = on_done,
                                   .lost = on_lost,
                                   .tick = on_tick};
     bool is_whole = true;
-    if (progress.count > 0) {
-        if (progress.is_terminal)
-            say(&progress, "");
+    if (count > 0) {
+        say_begin(&run.progress, plan, pool.processes);
         is_whole = job_pool_run(&pool);
-        clear_line(&progress);
+        clear_line(&run.progress);
     }
+    CHECK(munmap(run.progress.parts, bytes) == 0);
     free(open);
     return is_whole;
 }

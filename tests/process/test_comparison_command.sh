@@ -67,7 +67,7 @@ rm -rf "$work/cmp"
 "$program" compare "$work/tiny.conf" --out "$work/cmp" "${three[@]}" --jobs 1 >"$work/out" \
     2>"$work/err" &
 pid=$!
-until grep -q '1 of 6 plays' "$work/err"; do kill -0 "$pid" || fail "compare ended early: $(cat "$work/err")"; done
+until grep -q '\] 1 of 6 plays' "$work/err"; do kill -0 "$pid" || fail "compare ended early: $(cat "$work/err")"; done
 # A second command in the same folder would write the same files, so it must be refused.
 kill -STOP "$pid"
 code=0
@@ -86,6 +86,19 @@ fi
 compare "${three[@]}" || fail 'after Ctrl+C it does not go on'
 grep -Eq '[1-6] of 6 plays are already finished' "$work/err" || fail "compare starts from the beginning: $(cat "$work/err")"
 cmp -s "$work/out" "$work/first" || fail 'after Ctrl+C the figures are others'
+
+# Ctrl+C before the first finished play. The process ignores the signal at its start, so it is sent until
+# the process ends.
+"$program" compare "$work/tiny.conf" --out "$work/long" --strategies gossip --seeds 1 --seconds 86400 \
+    >"$work/out" 2>"$work/err" &
+pid=$!
+until grep -q 'virtual time each' "$work/err" 2>/dev/null; do kill -0 "$pid" || fail 'compare ended early'; done
+while kill -INT "$pid" 2>/dev/null; do :; done
+code=0
+wait "$pid" || code=$?
+((code == 130)) || fail "after an early Ctrl+C it ends with $code"
+grep -Fxq 'hearsay: 1 plays of 1d00h virtual time each, 1 at a time (fewer: --strategies A,B --seeds 1)' "$work/err" ||
+    fail "the number of plays is missing: $(cat "$work/err")"
 
 compare --strategies localsgd,ako --seeds 1 --seconds 3 --tune --targets 20%,0.1 || fail "--tune: $(cat "$work/err")"
 grep -q 'best of the trials' "$work/out" || fail 'the chosen settings are not printed'

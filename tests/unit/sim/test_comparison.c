@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "comparison/comparison_report.h"
+#include "comparison/progress.h"
 #include "crypto/secret.h"
 #include "support/sim/scenario_text.h"
 #include "support/sim/strategy_play.h"
@@ -274,6 +275,33 @@ static void a_record_ends_with_training(void **state)
     play_end(&played);
 }
 
+static void an_estimate_counts_the_parts_of_running_plays(void **state)
+{
+    (void)state;
+    char text[PROGRESS_BYTES];
+    _Atomic uint32_t parts[84] = {0};
+    struct progress progress = {
+        .count = 84, .parts = parts, .word = "plays", .begin_s = 100, .said_s = 100};
+    assert_false(progress_is_due(&progress, 110)); /* no part of a play is known yet */
+    parts[0] = 300;
+    parts[1] = 120;
+    assert_false(progress_is_due(&progress, 104));
+    assert_true(progress_is_due(&progress, 110));
+    progress_text(&progress, 110, true, text);
+    assert_string_equal(text, "[#.......................] 0.4 of 84 plays, about 33m10s left");
+    progress_text(&progress, 101, true, text); /* too early for an estimate */
+    assert_string_equal(text, "[#.......................] 0.4 of 84 plays");
+    progress.said_s = 110;
+    assert_false(progress_is_due(&progress, 169));
+    assert_true(progress_is_due(&progress, 170));
+    progress.is_terminal = true;
+    assert_true(progress_is_due(&progress, 111));
+    progress.done = 42;
+    parts[0] = parts[1] = 0;
+    progress_text(&progress, 200, false, text);
+    assert_string_equal(text, "[############............] 42 of 84 plays, about 1m40s left");
+}
+
 static void leaves_out_faults_and_late_nodes(void **state)
 {
     (void)state;
@@ -301,6 +329,7 @@ int main(void)
         cmocka_unit_test(targets_are_fractions_of_the_best_result),
         cmocka_unit_test(every_strategy_has_equally_many_different_trials),
         cmocka_unit_test(scenarios_accept_every_trial),
+        cmocka_unit_test(an_estimate_counts_the_parts_of_running_plays),
         cmocka_unit_test(leaves_out_faults_and_late_nodes),
         cmocka_unit_test(the_trial_with_the_best_curve_is_chosen),
         cmocka_unit_test(a_record_ends_with_training),
