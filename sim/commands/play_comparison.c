@@ -213,7 +213,9 @@ int play_comparison(int argc, char **argv)
     if (error == OK)
         error = make_folders(&play->plan, folder, sizeof folder, &problem);
     if (error == OK && !play_all(play)) {
-        (void)fprintf(stderr, "hearsay: interrupted; the same command continues from here\n");
+        (void)fprintf(stderr, "hearsay: interrupted; %s\n",
+                      play->plan.finished > 0 ? "the same command continues from here"
+                                              : "no play was finished, so nothing is kept");
         code = EXIT_STOPPED;
     } else if (error == OK) {
         code = EXIT_FAILED;

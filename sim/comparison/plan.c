@@ -90,6 +90,7 @@ static void read_kept(struct plan *plan)
         play->is_read = record_read(&play->record, path, play->fingerprint);
         plan->kept += play->is_read;
     }
+    plan->finished += plan->kept;
 }
 
 static void free_plays(struct plan *plan)
@@ -231,6 +232,7 @@ static void finish(struct run *run, uint64_t job, const char *why)
     run->progress.done++;
     path_of(plan, play, path, sizeof path);
     play->is_read = !why && record_read(&play->record, path, play->fingerprint);
+    plan->finished += play->is_read;
     if (!play->is_read) {
         plan->failed++;
         if (!run->is_said[play->strategy]) {

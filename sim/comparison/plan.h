@@ -40,7 +40,8 @@ struct plan {
     uint32_t plays_count;
     uint32_t kept; /* number of plays that an earlier run has finished */
     uint32_t failed;
-    bool is_trial; /* the plays are trials of settings (--tune) */
+    uint32_t finished; /* number of plays and trials with a record, also of earlier runs */
+    bool is_trial;     /* the plays are trials of settings (--tune) */
 };
 
 struct play {

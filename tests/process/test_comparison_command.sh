@@ -99,6 +99,7 @@ wait "$pid" || code=$?
 ((code == 130)) || fail "after an early Ctrl+C it ends with $code"
 grep -Fxq 'hearsay: 1 plays of 1d00h virtual time each, 1 at a time (fewer: --strategies A,B --seeds 1)' "$work/err" ||
     fail "the number of plays is missing: $(cat "$work/err")"
+grep -q 'interrupted; no play was finished, so nothing is kept' "$work/err" || fail "$(cat "$work/err")"
 
 compare --strategies localsgd,ako --seeds 1 --seconds 3 --tune --targets 20%,0.1 || fail "--tune: $(cat "$work/err")"
 grep -q 'best of the trials' "$work/out" || fail 'the chosen settings are not printed'
