@@ -109,8 +109,8 @@ static void play_beside(const struct outcome *outcome, const struct live *live,
         scenario->strategy = KINDS[i];
         scenario->expects_count = 0;
         (void)scenario_leave_out(scenario);
-        if (!live->terminal)
-            (void)fprintf(stderr, "for the report, %s:\n", scenario_strategy_name(KINDS[i]));
+        (void)fprintf(stderr, "for the report, the same with %s (--only leaves it out):\n",
+                      scenario_strategy_name(KINDS[i]));
         if (play_one_beside(&another, scenario, &beside->outcomes[beside->count]))
             beside->count++;
         else

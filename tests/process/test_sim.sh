@@ -40,6 +40,26 @@ for file in report.html summary.json series.csv; do
     [[ -s $work/report/$file ]] || fail "the report has no $file"
 done
 
+# On a terminal, each further play for the report must be named before its progress.
+cat >"$work/learned.conf" <<'TEXT'
+[scenario]
+seconds = 3
+nodes = 2 a, 100 samples/s
+link = all, rtt 20 ms
+[model]
+layers = dense 10
+[data]
+source = generated
+train_count = 200
+test_count = 100
+TEXT
+python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$program" sim "$work/learned.conf" --out "$work/learned" \
+    >"$work/out" </dev/null
+for name in single ideal; do
+    grep -q "for the report, the same with $name (--only leaves it out):" "$work/out" ||
+        fail "the play of $name is not named: $(cat "$work/out")"
+done
+
 # The first scenario in the manual must be valid, and its table must name every shipped scenario.
 awk '/^```/ { if (inside && found) exit; inside = !inside; next }
     inside && /^\[scenario\]/ { found = 1 }
