@@ -82,6 +82,12 @@ static bool are_classes(struct line a, bool a_is_last, struct line b, bool b_is_
            memcmp(a.at, dense, bytes) == 0 && memcmp(b.at, dense, bytes) == 0;
 }
 
+static bool is_regression(struct line line)
+{
+    static const char regression[] = "regression";
+    return line.bytes == sizeof regression - 1 && memcmp(line.at, regression, line.bytes) == 0;
+}
+
 bool model_parts_difference(char out[static MODEL_PARTS_DIFFERENCE], const uint8_t *theirs,
                             size_t theirs_bytes, const char *ours)
 {
@@ -95,10 +101,15 @@ bool model_parts_difference(char out[static MODEL_PARTS_DIFFERENCE], const uint8
         show(a_text, a);
         show(b_text, b);
         const char *remedy = "give all nodes the same model";
-        if (has_prefix(a, b) || has_prefix(b, a))
+        if (is_regression(a) || is_regression(b)) {
+            (void)snprintf(a_text, SHOWN, is_regression(a) ? "regression" : "classes");
+            (void)snprintf(b_text, SHOWN, is_regression(b) ? "regression" : "classes");
+            remedy = "check the numbers in data.y, and set the same data.task on all nodes";
+        } else if (has_prefix(a, b) || has_prefix(b, a)) {
             remedy = "give the model inside the wrapper on both";
-        else if (are_classes(a, their_at == their_end, b, our_at == our_end))
+        } else if (are_classes(a, their_at == their_end, b, our_at == our_end)) {
             remedy = "give all nodes the same model, and data.classes if their labels differ";
+        }
         (void)snprintf(out, MODEL_PARTS_DIFFERENCE, "other model: theirs %s, ours %s; %s", a_text,
                        b_text, remedy);
         return true;

@@ -197,7 +197,8 @@ leave site
 tell 'a model for numbers'
 start other "${learn[@]}" "${numbers[@]}" --set 'model.layers=dense 16, tanh, dense 1' \
     --set "node.peers=$address" --alone
-wait_for 40 'other to be refused' says "$dir/other.err" 'other model'
+wait_for 40 'other to be refused' says "$dir/other.err" \
+    'other model: theirs classes, ours regression; .*data.task'
 wait_for 60 'other to learn alone' above other 0.5
 says "$dir/other.err" 'the base: error [0-9.e-]+ \(root mean square\), R² [01]\.' || fail 'no error'
 leave other

@@ -43,6 +43,16 @@ static void names_the_classes_of_a_last_layer(void **state)
     assert_null(strstr(text, "data.classes"));
 }
 
+static void names_the_task_if_only_one_side_learns_numbers(void **state)
+{
+    (void)state;
+    assert_true(differs("1x1x4\nlayout 2\ndense 4\n", "1x1x4\nregression\nlayout 2\ndense 1\n"));
+    assert_string_equal(text, "other model: theirs classes, ours regression; check the numbers in "
+                              "data.y, and set the same data.task on all nodes");
+    assert_true(differs("1x1x4\nregression\nlayout 2\ndense 1\n", "1x1x4\nlayout 2\ndense 4\n"));
+    assert_non_null(strstr(text, "theirs regression, ours classes; "));
+}
+
 static void recognises_the_prefix_of_a_wrapper(void **state)
 {
     (void)state;
@@ -112,6 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_the_first_part_that_differs),
         cmocka_unit_test(names_the_classes_of_a_last_layer),
+        cmocka_unit_test(names_the_task_if_only_one_side_learns_numbers),
         cmocka_unit_test(recognises_the_prefix_of_a_wrapper),
         cmocka_unit_test(names_what_only_one_side_has),
         cmocka_unit_test(shows_no_control_characters_and_no_endless_lines),
