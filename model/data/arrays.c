@@ -11,7 +11,8 @@
 /* maximum of channels, height, width and targets per sample */
 #define SIDE_MAX   65536
 #define SAMPLE_MAX ((uint64_t)1 << 24) /* maximum of numbers per sample of x */
-#define LOOKS_MAX  1000                /* floats are labels only if all are below this number */
+/* whole floats may be meant as labels only if their range is below this number */
+#define LOOKS_MAX 1000
 /* floats are labels only if every class has this many samples */
 #define LOOKS_EACH 4
 
@@ -285,9 +286,9 @@ static enum error read_x(struct dataset *dataset, const struct source *source,
 
 /* Statistics that decide whether the floats in y are labels. */
 struct look {
-    uint32_t of[LOOKS_MAX]; /* samples of each class */
-    int classes;            /* highest class + 1 */
-    bool is_regression;     /* some number cannot be a label */
+    uint32_t of[LOOKS_MAX]; /* samples with each number 0 .. LOOKS_MAX-1 */
+    float lowest, highest;
+    bool is_whole; /* all numbers are whole */
 };
 
 static enum error look_at_labels(void *context, const struct array_block *block,
@@ -296,15 +297,25 @@ static enum error look_at_labels(void *context, const struct array_block *block,
     struct look *look = context;
     const float *numbers = block->data;
     (void)problem;
-    for (uint32_t i = 0; i < block->count && !look->is_regression; i++) {
-        look->is_regression = !is_whole(numbers[i]) || numbers[i] < 0 || numbers[i] >= LOOKS_MAX;
-        if (look->is_regression)
-            break;
-        const int label = (int)numbers[i];
-        look->of[label]++;
-        look->classes = label >= look->classes ? label + 1 : look->classes;
+    for (uint32_t i = 0; i < block->count && look->is_whole; i++) {
+        look->is_whole = is_whole(numbers[i]);
+        look->lowest = fminf(look->lowest, numbers[i]);
+        look->highest = fmaxf(look->highest, numbers[i]);
+        if (look->is_whole && numbers[i] >= 0 && numbers[i] < LOOKS_MAX)
+            look->of[(int)numbers[i]]++;
     }
     return OK;
+}
+
+/* Returns true if the numbers are whole, at least two, in 0 .. k-1, and each is frequent enough. */
+static bool are_like_labels(const struct look *look)
+{
+    if (!look->is_whole || look->lowest != 0 || look->highest < 1 || look->highest >= LOOKS_MAX)
+        return false;
+    for (int label = 0; label <= (int)look->highest; label++)
+        if (look->of[label] < LOOKS_EACH)
+            return false;
+    return true;
 }
 
 /* Sets *found to the meaning of y. */
@@ -312,20 +323,20 @@ static enum error find_task(const struct array_run *y, enum dataset_task task,
                             enum dataset_look *found, struct problem *problem)
 {
     const struct npy_file *like = &y->like;
-    struct look look = {.is_regression = like->size != 1};
+    struct look look = {.is_whole = true, .lowest = INFINITY, .highest = -INFINITY};
     if (task == DATASET_NUMBERS && like->kind != 'f')
         return problem_set(problem, MISMATCH,
                            "%.300s: holds integers, and data.task = numbers predicts floats; write "
                            "y.astype(np.float32)",
                            y->list.path[0]);
     *found = task == DATASET_CLASSES || like->kind != 'f' ? LOOK_LABELS : LOOK_NUMBERS;
-    if (*found == LOOK_LABELS || task == DATASET_NUMBERS || look.is_regression)
+    if (*found == LOOK_LABELS || task == DATASET_NUMBERS || like->size != 1)
         return OK;
     const enum error error = array_run_read(y, 0, y->count, look_at_labels, &look, problem);
-    for (int label = 0; label < look.classes; label++)
-        look.is_regression |= look.of[label] < LOOKS_EACH;
-    if (!look.is_regression && look.classes > 1)
-        *found = like->stored_bytes == sizeof(double) ? LOOK_FLOAT_LABELS : LOOK_WHOLE_NUMBERS;
+    if (like->stored_bytes == sizeof(double) && are_like_labels(&look))
+        *found = LOOK_FLOAT_LABELS;
+    else if (look.is_whole && look.highest - look.lowest < LOOKS_MAX)
+        *found = LOOK_WHOLE_NUMBERS;
     return error;
 }
 

@@ -71,7 +71,7 @@ enum dataset_look {
     LOOK_LABELS,       /* labels: y has integers, or the task is DATASET_CLASSES */
     LOOK_FLOAT_LABELS, /* labels: the task is AUTO, and y has float64 that look like labels */
     LOOK_NUMBERS,
-    /* Numbers to predict: y has float32 numbers, though these look like labels. */
+    /* Numbers to predict: the task is AUTO, and y has whole numbers that may be meant as labels. */
     LOOK_WHOLE_NUMBERS
 };
 

@@ -437,10 +437,6 @@ static void describe_data(struct setup *setup, const struct dataset *train)
                                  "data.y: its float64 values look like %d classes and are learned "
                                  "as classes; to predict numbers, set data.task = numbers\n",
                                  train->classes);
-    if (train->look == LOOK_WHOLE_NUMBERS)
-        used += (size_t)snprintf(text + used, room - used,
-                                 "data.y: its float32 values are predicted as numbers but look "
-                                 "like classes; to learn classes, set data.task = classes\n");
     if (train->labels && outputs > train->classes)
         used += (size_t)snprintf(text + used, room - used,
                                  "the model has %d outputs, but local labels go up to %d; other "
@@ -458,8 +454,10 @@ enum error setup_make(struct setup *setup, const struct config *config, struct p
         error = make_learner(setup, config, &train, &test, problem);
     }
     shared_settings_text(config, error == OK ? &train : NULL, setup->settings);
-    if (error == OK)
+    if (error == OK) {
         describe_data(setup, &train);
+        setup_data_warnings(setup->data_warnings, &train);
+    }
     dataset_free(&train);
     dataset_free(&test);
     return error;

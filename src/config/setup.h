@@ -13,6 +13,7 @@
 #include "wire/message.h"
 
 #define SETUP_DESCRIPTION_BYTES (MODEL_LINE_MAX + 128)
+#define SETUP_DATA_TEXT         512 /* capacity for sentences about the data */
 
 struct own_keys {
     struct identity identity;
@@ -33,7 +34,8 @@ struct setup {
     char description[SETUP_DESCRIPTION_BYTES]; /* identifies the model */
     const char *parts; /* lines of the description (wire/model_parts.h), in the arena */
     char settings[SETTINGS_MAX + 1]; /* text of shared_settings.h */
-    char data_notes[512];            /* detected properties of the data, each ended by '\n' */
+    /* sentences about the data, each ended by '\n': detected properties, and likely mistakes */
+    char data_notes[SETUP_DATA_TEXT], data_warnings[SETUP_DATA_TEXT];
 };
 
 /* Call setup_keys first: it clears the setup and reads the keys into memory of the arena `keys`,
@@ -56,12 +58,17 @@ void setup_name_parts(struct setup *setup);
 
 /* The following functions are the steps of setup_make, for programs that run more than one node. */
 
+/* Returns the options of the data set. If data.classes is set and data.task is auto, the task is
+ * classes. */
 struct dataset_options setup_dataset_options(const struct config_data *data);
 
 /* Loads training and test data, both normalised with mean and scale of the training set. *train and
  * *test must be zeros; the caller frees them, also after an error. */
 enum error setup_data(const struct config *config, struct dataset *train, struct dataset *test,
                       struct problem *problem) MUST_USE;
+
+/* Writes a sentence for each likely mistake in the training data, each ended by '\n'. */
+void setup_data_warnings(char text[static SETUP_DATA_TEXT], const struct dataset *train);
 
 /* Input of a model for this data: "1x28x28", "64 bytes" (of text) or "64 tokens". */
 struct setup_input {

@@ -1,4 +1,5 @@
 /* Loads the data sets that the configuration of a node names. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ struct dataset_options setup_dataset_options(const struct config_data *data)
         .y = data->y,
         .test_x = data->test_x,
         .test_y = data->test_y,
-        .task = data->task,
+        .task = data->task == DATASET_TASK_AUTO && data->classes > 0 ? DATASET_CLASSES : data->task,
         .channels = data->channels,
         .context = data->context,
         .seed = data->seed,
@@ -60,7 +61,7 @@ static enum error set_task(const struct config_data *data, struct dataset *train
     const int labels = int_max(train->classes, test->classes);
     if (data->classes > 0 && dataset_is_regression(train))
         return problem_set(problem, MISMATCH,
-                           "data.classes = %u, but y holds numbers to predict; remove data.classes",
+                           "data.classes = %u, but data.task = numbers; remove one of them",
                            data->classes);
     if (data->classes > 0 && labels > (int)data->classes)
         return problem_set(problem, MISMATCH,
@@ -118,6 +119,24 @@ enum error setup_data(const struct config *config, struct dataset *train, struct
     if (error == OK)
         error = match_sets(named, train, test, problem);
     return error == OK ? check_augment(&config->data.augment, train->shape, problem) : error;
+}
+
+void setup_data_warnings(char text[static SETUP_DATA_TEXT], const struct dataset *train)
+{
+    text[0] = '\0';
+    if (train->look != LOOK_WHOLE_NUMBERS)
+        return;
+    float lowest = INFINITY, highest = -INFINITY;
+    for (uint32_t i = 0; i < train->count; i++) {
+        lowest = fminf(lowest, train->targets[i]);
+        highest = fmaxf(highest, train->targets[i]);
+    }
+    (void)snprintf(
+        text, SETUP_DATA_TEXT,
+        "data.y holds whole numbers %.9g .. %.9g and is learned as numbers (regression); "
+        "for classes, number them from 0 and set data.task = classes; data.task = "
+        "numbers ends this warning\n",
+        (double)lowest, (double)highest);
 }
 
 struct setup_input setup_input(const struct dataset *dataset)

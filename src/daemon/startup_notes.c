@@ -44,12 +44,14 @@ static void say_training(struct event_log *report, uint64_t now_ns, const struct
     event_log_say(report, now_ns, NOTE_TRAINING, LEVEL_INFO, text);
 }
 
-static void say_data(struct event_log *report, uint64_t now_ns, const struct setup *setup)
+/* Writes a note for each line of `lines`. */
+static void say_lines(struct event_log *report, uint64_t now_ns, enum note_level level,
+                      const char *lines)
 {
-    char text[sizeof setup->data_notes];
-    for (const char *at = setup->data_notes, *end; (end = strchr(at, '\n')); at = end + 1) {
+    char text[SETUP_DATA_TEXT];
+    for (const char *at = lines, *end; (end = strchr(at, '\n')); at = end + 1) {
         (void)snprintf(text, sizeof text, "%.*s", (int)(end - at), at);
-        event_log_say(report, now_ns, NOTE_TRAINING, LEVEL_INFO, text);
+        event_log_say(report, now_ns, NOTE_TRAINING, level, text);
     }
 }
 
@@ -124,7 +126,8 @@ void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct c
     if (!report->is_quiet)
         model_print(setup->model, stderr);
     say_device(report, now_ns, config, setup);
-    say_data(report, now_ns, setup);
+    say_lines(report, now_ns, LEVEL_INFO, setup->data_notes);
+    say_lines(report, now_ns, LEVEL_WARNING, setup->data_warnings);
     say_training(report, now_ns, config, setup);
 }
 

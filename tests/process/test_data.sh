@@ -268,8 +268,12 @@ doctor=("$hearsay" doctor "${small[@]}" --set "node.identity=$dir/one.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none")
 expect 0 '^ok    data: 270 training samples .shard 1/1., 30 test samples, 1x1x4, 4 classes$' \
     "${doctor[@]}" "${learn[@]}" "${arrays[@]}"
-expect 0 '^ok    data: .*, 1x1x4, 1 outputs$' \
+expect 0 '^ok    data: .*, 1x1x4, 1 outputs \(regression\)$' \
     "${doctor[@]}" "${numbers[@]}" --set 'model.layers=dense 1'
+expect 0 '^WARN  data: data.y holds whole numbers 0 .. 1 and is learned as numbers' \
+    "${doctor[@]}" "${numbers[@]}" --set 'model.layers=dense 1'
+expect 0 '^ok    data: .*, 1x1x4, 2 classes$' \
+    "${doctor[@]}" "${numbers[@]}" --set 'model.layers=dense 2' --set data.classes=2
 expect 1 '^FAIL  model: .*the last layer must be .dense 1., one output per class or number of y' \
     "${doctor[@]}" "${learn[@]}" "${numbers[@]}"
 expect 1 '^FAIL  data: .*nan2.npy: sample 1 holds NaN' \

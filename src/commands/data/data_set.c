@@ -157,6 +157,15 @@ static void note_numbers(const struct report *report)
                     report->out);
 }
 
+/* Prints the mistakes of which a node with these data also warns. */
+static void note_mistakes(const struct report *report)
+{
+    char text[SETUP_DATA_TEXT];
+    setup_data_warnings(text, &report->train);
+    for (const char *at = text, *end; (end = strchr(at, '\n')); at = end + 1)
+        (void)fprintf(report->out, "note        %.*s\n", (int)(end - at), at);
+}
+
 /* Writes the caption of sample i: its class, or its first targets. */
 static void caption(char text[32], const struct dataset *set, size_t i)
 {
@@ -245,6 +254,7 @@ static void print(struct report *report, int samples, bool in_colour)
     print_predicted(report);
     note_classes(report);
     note_numbers(report);
+    note_mistakes(report);
     if (samples > 0 && report->train.tokens)
         show_tokens(report);
     else if (samples > 0)
@@ -275,6 +285,7 @@ static json_t *notes_json(struct report *report)
         memory_missing(BUFSIZ);
     note_classes(report);
     note_numbers(report);
+    note_mistakes(report);
     CHECK(fclose(report->out) == 0);
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
         CHECK(json_array_append_new(list, json_string(line + strcspn(line, " ") +

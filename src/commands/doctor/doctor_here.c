@@ -256,7 +256,11 @@ static void say_data(struct doctor *doctor, const struct dataset *train, const s
                    "%u training samples (shard %u/%u), %u test samples, %s, %d %s",
                    (unsigned)train->count, (unsigned)shard.index + 1, (unsigned)shard.count,
                    (unsigned)test->count, input.text, train->classes,
-                   dataset_is_regression(train) ? "outputs" : "classes");
+                   dataset_is_regression(train) ? "outputs (regression)" : "classes");
+    char warnings[SETUP_DATA_TEXT];
+    setup_data_warnings(warnings, train);
+    for (const char *at = warnings, *end; (end = strchr(at, '\n')); at = end + 1)
+        doctor_say(doctor, VERDICT_WARN, "data", "%.*s", (int)(end - at), at);
 }
 
 static void look_at_data(struct doctor *doctor)

@@ -7,6 +7,7 @@
 #include "commands/swarm/swarm.h"
 #include "commands/swarm/swarm_score.h"
 #include "config/config_resolve.h"
+#include "config/setup.h"
 #include "data/arrays.h"
 
 /* English text, 40 MB, from the Debian package dict-gcide. */
@@ -130,7 +131,8 @@ static enum error find_kind(struct swarm_options *options, struct problem *probl
     bool is_regression = false;
     enum error error = OK;
     if (data->source == DATASET_NPY && data->y[0])
-        error = arrays_are_regression(data->y, data->task, &is_regression, problem);
+        error = arrays_are_regression(data->y, setup_dataset_options(data).task, &is_regression,
+                                      problem);
     options->kind = data->source == DATASET_TEXT ? SCORE_OF_TEXT
                     : is_regression              ? SCORE_OF_NUMBERS
                                                  : SCORE_OF_CLASSES;

@@ -104,6 +104,31 @@ static void the_number_of_classes_is_the_swarms(void **state)
     dataset_free(&test);
 }
 
+static void a_number_of_classes_makes_whole_floats_labels(void **state)
+{
+    (void)state;
+    config_defaults(&config);
+    assert_int_equal(setup_dataset_options(&config.data).task, DATASET_TASK_AUTO);
+    must_set(&config, "data.classes=5");
+    assert_int_equal(setup_dataset_options(&config.data).task, DATASET_CLASSES);
+    must_set(&config, "data.task=numbers");
+    assert_int_equal(setup_dataset_options(&config.data).task, DATASET_NUMBERS);
+}
+
+static void warns_of_whole_numbers_that_are_predicted(void **state)
+{
+    static float targets[] = {4, 1, 2};
+    char text[SETUP_DATA_TEXT];
+    struct dataset train = {.count = 3, .targets = targets, .look = LOOK_WHOLE_NUMBERS};
+    (void)state;
+    setup_data_warnings(text, &train);
+    assert_non_null(strstr(text, "data.y holds whole numbers 1 .. 4 and is learned as numbers"));
+    assert_true(text[strlen(text) - 1] == '\n');
+    train.look = LOOK_NUMBERS;
+    setup_data_warnings(text, &train);
+    assert_string_equal(text, "");
+}
+
 static void bytes_are_normalised_as_the_swarm_says(void **state)
 {
     struct dataset train, test;
@@ -151,6 +176,8 @@ int main(void)
         cmocka_unit_test(a_preset_keeps_its_ten_outputs_where_labels_are_fewer),
         cmocka_unit_test(layers_may_have_more_outputs_than_labels_and_not_fewer),
         cmocka_unit_test(the_number_of_classes_is_the_swarms),
+        cmocka_unit_test(a_number_of_classes_makes_whole_floats_labels),
+        cmocka_unit_test(warns_of_whole_numbers_that_are_predicted),
         cmocka_unit_test(bytes_are_normalised_as_the_swarm_says),
         cmocka_unit_test(neighbours_compare_how_bytes_are_normalised),
     };

@@ -227,7 +227,7 @@ static void floats_that_look_like_classes_are_learned_as_those_if_they_are_doubl
     assert_int_equal(set.labels[7], 3);
     dataset_free(&set);
     load_floats_as("<f8", DATASET_TASK_AUTO, 7); /* some classes have fewer than four samples */
-    assert_true(dataset_is_regression(&set) && set.look == LOOK_NUMBERS);
+    assert_true(dataset_is_regression(&set) && set.look == LOOK_WHOLE_NUMBERS);
     dataset_free(&set);
     load_floats_as("<f4", DATASET_TASK_AUTO, 4);
     assert_true(dataset_is_regression(&set) && set.look == LOOK_WHOLE_NUMBERS);
@@ -238,6 +238,38 @@ static void floats_that_look_like_classes_are_learned_as_those_if_they_are_doubl
     load_floats_as("<f8", DATASET_NUMBERS, 4);
     assert_true(dataset_is_regression(&set) && set.targets[7] == 3);
     dataset_free(&set);
+}
+
+/* Loads one double for each sample; sample i has numbers[i % count]. */
+static enum dataset_look look_of_doubles(const char *shape, const double *some, size_t count)
+{
+    double doubles[COUNT];
+    for (size_t i = 0; i < COUNT; i++)
+        doubles[i] = some[i % count];
+    write_npy("y.npy", "<f8", shape, doubles, sizeof doubles);
+    must_load(true);
+    const enum dataset_look look = set.look;
+    assert_int_equal(dataset_is_regression(&set), look != LOOK_LABELS && look != LOOK_FLOAT_LABELS);
+    dataset_free(&set);
+    return look;
+}
+
+/* Classes may lack a number or begin above 0. Such floats are predicted, and a node warns. */
+static void whole_floats_that_are_no_classes_are_marked(void **state)
+{
+    (void)state;
+    assert_int_equal(look_of_doubles("(20,)", (double[]){0, 1, 3}, 3), LOOK_WHOLE_NUMBERS);
+    assert_int_equal(look_of_doubles("(20,)", (double[]){1, 2, 3, 4}, 4), LOOK_WHOLE_NUMBERS);
+    assert_int_equal(look_of_doubles("(20, 1)", (double[]){1, 2}, 2), LOOK_WHOLE_NUMBERS);
+    assert_int_equal(look_of_doubles("(20, 1)", (double[]){0, 1}, 2), LOOK_FLOAT_LABELS);
+    assert_int_equal(look_of_doubles("(20,)", (double[]){-1, 1}, 2), LOOK_WHOLE_NUMBERS);
+    assert_int_equal(look_of_doubles("(20,)", (double[]){5}, 1), LOOK_WHOLE_NUMBERS);
+    assert_int_equal(look_of_doubles("(20,)", (double[]){0, 1, 2.5}, 3), LOOK_NUMBERS);
+    assert_int_equal(look_of_doubles("(20,)", (double[]){200000, 250000}, 2), LOOK_NUMBERS);
+    options.task = DATASET_NUMBERS;
+    assert_int_equal(look_of_doubles("(20,)", (double[]){0, 1, 3}, 3), LOOK_NUMBERS);
+    options.task = DATASET_CLASSES;
+    assert_int_equal(look_of_doubles("(20,)", (double[]){0, 1, 3}, 3), LOOK_LABELS);
 }
 
 static void a_test_without_all_classes_is_of_the_task_of_the_training(void **state)
@@ -457,6 +489,7 @@ int main(void)
         TEST(labels_of_any_integers_are_read),
         TEST(floats_are_numbers_to_be_predicted),
         TEST(floats_that_look_like_classes_are_learned_as_those_if_they_are_doubles),
+        TEST(whole_floats_that_are_no_classes_are_marked),
         TEST(a_test_without_all_classes_is_of_the_task_of_the_training),
         TEST(a_task_that_y_does_not_fit_is_refused),
         TEST(shards_are_disjoint_and_cover_everything),
