@@ -31,8 +31,9 @@ struct source {
 struct filling {
     const struct source *source;
     struct dataset *dataset;
-    struct tally tally; /* counts of the byte values in x; unused for floats */
-    int32_t highest;    /* highest label found in y; at least 1 */
+    struct tally tally;  /* counts of the byte values in x; unused for floats */
+    double sum, squares; /* sums over the floats in x and over their squares */
+    int32_t highest;     /* highest label found in y; at least 1 */
     uint32_t kept;
 };
 
@@ -206,12 +207,19 @@ static enum error take_targets(void *context, const struct array_block *block,
                      filling->dataset->targets, problem);
 }
 
+/* Sums the floats of every training or test sample, also of other shards' samples. Copies the
+ * samples that belong to the dataset. */
 static enum error take_numbers(void *context, const struct array_block *block,
                                struct problem *problem)
 {
     struct filling *filling = context;
-    return take_rows(filling, block, (size_t)filling->source->x.like.size,
-                     filling->dataset->numbers, problem);
+    const size_t size = (size_t)filling->source->x.like.size;
+    const float *numbers = block->data;
+    for (size_t i = 0; i < block->count * size; i++) {
+        filling->sum += (double)numbers[i];
+        filling->squares += (double)numbers[i] * (double)numbers[i];
+    }
+    return take_rows(filling, block, size, filling->dataset->numbers, problem);
 }
 
 /* Counts the byte values of every training or test sample, also of other shards' samples. Copies
@@ -279,8 +287,14 @@ static enum error read_x(struct dataset *dataset, const struct source *source,
     CHECK(filling.kept == dataset->count);
     dataset->mean = 0;
     dataset->scale = 1;
-    if (has_pixels)
+    if (has_pixels) {
         tally_normalise(&filling.tally, dataset);
+    } else {
+        const double count = (double)(source->to - source->from) * (double)source->x.like.size;
+        const double mean = filling.sum / count;
+        dataset->input_mean = (float)mean;
+        dataset->input_deviation = (float)sqrt(fmax(filling.squares / count - mean * mean, 0));
+    }
     return OK;
 }
 

@@ -94,6 +94,9 @@ struct dataset {
     int classes;
     float mean;  /* mean of the training set's pixels, 0 .. 255 */
     float scale; /* 1 / standard deviation of the training set's pixels */
+    /* Mean and standard deviation of the training set as the model gets it, after normalisation.
+     * input_deviation 0 = not measured (tokens, xor, test sets), or all are equal. */
+    float input_mean, input_deviation;
     /* npy: the file had the channels last; `pixels` or `numbers` have them first */
     bool channels_last;
     enum dataset_look look;

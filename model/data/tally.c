@@ -23,4 +23,6 @@ void tally_normalise(const struct tally *tally, struct dataset *dataset)
     const double variance = (double)squares / (double)count - mean_squared;
     dataset->mean = (float)mean;
     dataset->scale = variance > 0 ? (float)(1 / sqrt(variance)) : 1;
+    dataset->input_mean = 0;
+    dataset->input_deviation = variance > 0 ? 1 : 0;
 }

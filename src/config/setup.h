@@ -67,6 +67,9 @@ struct dataset_options setup_dataset_options(const struct config_data *data);
 enum error setup_data(const struct config *config, struct dataset *train, struct dataset *test,
                       struct problem *problem) MUST_USE;
 
+/* Returns true if numbers with these moments are far from mean 0 and deviation 1. */
+bool setup_is_unscaled(double mean, double deviation);
+
 /* Writes a sentence for each likely mistake in the training data, each ended by '\n'. */
 void setup_data_warnings(char text[static SETUP_DATA_TEXT], const struct dataset *train);
 

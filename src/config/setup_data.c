@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "config/setup.h"
 
 struct dataset_options setup_dataset_options(const struct config_data *data)
@@ -75,10 +76,14 @@ static enum error set_task(const struct config_data *data, struct dataset *train
             problem, MISMATCH,
             "data.%s applies to byte samples only, and these samples are not bytes; remove it",
             data->mean >= 0 ? "mean" : "deviation");
-    if (data->mean >= 0)
-        train->mean = (float)data->mean;
-    if (data->deviation > 0)
-        train->scale = (float)(1 / data->deviation);
+    const float mean = data->mean >= 0 ? (float)data->mean : train->mean;
+    const float scale = data->deviation > 0 ? (float)(1 / data->deviation) : train->scale;
+    if (train->pixels) {
+        train->input_mean = (train->mean - mean) * scale;
+        train->input_deviation *= scale / train->scale;
+    }
+    train->mean = mean;
+    train->scale = scale;
     return OK;
 }
 
@@ -121,22 +126,43 @@ enum error setup_data(const struct config *config, struct dataset *train, struct
     return error == OK ? check_augment(&config->data.augment, train->shape, problem) : error;
 }
 
-void setup_data_warnings(char text[static SETUP_DATA_TEXT], const struct dataset *train)
+static void warn_of_whole_numbers(FILE *text, const struct dataset *train)
 {
-    text[0] = '\0';
-    if (train->look != LOOK_WHOLE_NUMBERS)
-        return;
     float lowest = INFINITY, highest = -INFINITY;
     for (uint32_t i = 0; i < train->count; i++) {
         lowest = fminf(lowest, train->targets[i]);
         highest = fmaxf(highest, train->targets[i]);
     }
-    (void)snprintf(
-        text, SETUP_DATA_TEXT,
-        "data.y holds whole numbers %.9g .. %.9g and is learned as numbers (regression); "
-        "for classes, number them from 0 and set data.task = classes; data.task = "
-        "numbers ends this warning\n",
-        (double)lowest, (double)highest);
+    (void)fprintf(text,
+                  "data.y holds whole numbers %.9g .. %.9g and is learned as numbers (regression); "
+                  "for classes, number them from 0 and set data.task = classes; data.task = "
+                  "numbers ends this warning\n",
+                  (double)lowest, (double)highest);
+}
+
+bool setup_is_unscaled(double mean, double deviation)
+{
+    return fabs(mean) > 3 || deviation > 10 || (deviation < 0.1 && deviation > 0);
+}
+
+void setup_data_warnings(char text[static SETUP_DATA_TEXT], const struct dataset *train)
+{
+    FILE *file = fmemopen(text, SETUP_DATA_TEXT, "w");
+    if (!file)
+        memory_missing(SETUP_DATA_TEXT);
+    if (train->look == LOOK_WHOLE_NUMBERS)
+        warn_of_whole_numbers(file, train);
+    if (train->numbers &&
+        setup_is_unscaled((double)train->input_mean, (double)train->input_deviation))
+        (void)fprintf(file,
+                      "data.x holds floats of mean %.4g and deviation %.4g, which are not "
+                      "normalised; bring each column to about mean 0 and deviation 1, with the "
+                      "same numbers on all nodes\n",
+                      (double)train->input_mean, (double)train->input_deviation);
+    (void)fputc('\0', file);
+    CHECK(fclose(file) == 0);
+    /* not cut off */
+    CHECK(memchr(text, '\0', SETUP_DATA_TEXT));
 }
 
 struct setup_input setup_input(const struct dataset *dataset)

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "config/config_key.h"
 #include "config/config_value.h"
+#include "node/connection/settings.h"
 
 static bool matters(const struct config *config, const struct config_key *key)
 {
@@ -16,13 +17,16 @@ static bool matters(const struct config *config, const struct config_key *key)
            (strcmp(key->section, "data") != 0 && strcmp(key->section, "train") != 0);
 }
 
-static void add_scale(char text[static SETTINGS_MAX + 1], float mean, float scale)
+/* Writes how the node reads bytes, and the moments of what its model gets. */
+static void print_inputs(FILE *text, const struct dataset *train)
 {
-    const size_t used = strlen(text);
-    const int bytes =
-        snprintf(text + used, SETTINGS_MAX + 1 - used, "data.mean=%.6g\ndata.deviation=%.6g\n",
-                 (double)mean, (double)(1 / scale));
-    CHECK(bytes > 0 && used + (size_t)bytes <= SETTINGS_MAX);
+    if (train->pixels)
+        (void)fprintf(text, "data.mean=%.6g\ndata.deviation=%.6g\n", (double)train->mean,
+                      (double)(1 / train->scale));
+    if (train->input_deviation > 0)
+        (void)fprintf(text, SETTINGS_INPUTS "=mean %.4g and deviation %.4g of %s\n",
+                      (double)train->input_mean, (double)train->input_deviation,
+                      train->pixels ? "normalised bytes" : "floats");
 }
 
 void shared_settings_text(const struct config *config, const struct dataset *train,
@@ -40,10 +44,10 @@ void shared_settings_text(const struct config *config, const struct dataset *tra
         config_value_print(config, key, text);
         (void)fputc('\n', text);
     }
+    if (train && config->train.enabled)
+        print_inputs(text, train);
     (void)fputc('\0', text);
     CHECK(fclose(text) == 0);
     /* not cut off: values of these keys are short */
     CHECK(memchr(out, '\0', SETTINGS_MAX + 1));
-    if (train && train->pixels && config->train.enabled)
-        add_scale(out, train->mean, train->scale);
 }

@@ -62,6 +62,34 @@ static void equal_or_unknown_settings_are_not_reported(void **state)
     assert_int_equal(world.nodes[1].notes[NOTE_SETTINGS], 0);
 }
 
+static bool are_reported(const char *first, const char *second)
+{
+    struct settings_difference found;
+    const struct bytes theirs = {(const uint8_t *)second, strlen(second)};
+    assert_int_equal(settings_compare(first, &theirs, &found), OK);
+    return found.other[0] != '\0';
+}
+
+/* Sites have different samples, so small differences are usual. */
+static void inputs_are_reported_if_their_scales_differ(void **state)
+{
+    static const char ours[] = "data.inputs=mean 0.1 and deviation 0.3 of floats\n";
+    (void)state;
+    assert_false(are_reported(ours, ours));
+    assert_false(are_reported(ours, "data.inputs=mean 0.3 and deviation 0.5 of floats\n"));
+    assert_true(are_reported(ours, "data.inputs=mean 0.1 and deviation 0.7 of floats\n"));
+    assert_true(are_reported(ours, "data.inputs=mean 0.1 and deviation 0.14 of floats\n"));
+    assert_true(are_reported(ours, "data.inputs=mean 0.5 and deviation 0.3 of floats\n"));
+    assert_true(are_reported(ours, "data.inputs=mean 0 and deviation 1 of normalised bytes\n"));
+    assert_false(are_reported("data.inputs=mean -0.2 and deviation 0.9 of floats\n",
+                              "data.inputs=mean 0 and deviation 1 of normalised bytes\n"));
+    assert_true(are_reported(ours, "data.inputs=mean nan and deviation 0.3 of floats\n"));
+    assert_true(are_reported(ours, "data.inputs=mean 0.1 and deviation 0 of floats\n"));
+    assert_true(are_reported(ours, "data.inputs=unknown\n"));
+    assert_true(are_reported("train.rate=mean 1 and deviation 1 of floats\n",
+                             "train.rate=mean 1 and deviation 1.1 of floats\n"));
+}
+
 static void a_node_without_settings_is_not_reported(void **state)
 {
     (void)state;
@@ -167,6 +195,7 @@ int main(void)
         STORY(both_sides_report_differences),
         STORY(two_nodes_with_one_data_shard_are_notified),
         STORY(equal_or_unknown_settings_are_not_reported),
+        STORY(inputs_are_reported_if_their_scales_differ),
         STORY(a_node_without_settings_is_not_reported),
         STORY(invalid_settings_end_the_connection),
         STORY(a_caller_sees_the_settings_and_stays_a_stranger),

@@ -1,7 +1,6 @@
 #include "commands/data/data_set.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,20 +128,11 @@ static void note_classes(const struct report *report)
                       untested, classes);
 }
 
-static bool is_far(const struct moments *moments)
-{
-    const double deviation = moments_deviation(moments);
-    return fabs(moments->mean) > 3 || deviation > 10 || (deviation < 0.1 && deviation > 0);
-}
-
 static void note_numbers(const struct report *report)
 {
     const struct dataset *train = &report->train;
-    if (train->numbers && is_far(&report->numbers))
-        (void)fputs("note        x is used without normalisation and is far from mean 0 and "
-                    "deviation 1: scale it, each column of a table separately\n",
-                    report->out);
-    if (train->targets && is_far(&report->targets))
+    if (train->targets &&
+        setup_is_unscaled(report->targets.mean, moments_deviation(&report->targets)))
         (void)fputs("note        y is far from mean 0 and deviation 1: scale it, and scale the "
                     "predictions back\n",
                     report->out);

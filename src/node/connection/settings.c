@@ -1,10 +1,14 @@
 #include "node/connection/settings.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "node/connection/spoken.h"
 #include "wire/message.h"
+
+/* largest ratio of two nodes' input deviations without a note */
+#define INPUTS_RATIO 2
 
 /* One setting. name and value point into a line and are not terminated. */
 struct setting {
@@ -61,11 +65,39 @@ static bool find(const char *text, size_t bytes, const struct setting *wanted,
     return false;
 }
 
+/* Parses the value of SETTINGS_INPUTS. Returns false if it has another form. */
+static bool parse_moments(const struct setting *setting, double *mean, double *deviation)
+{
+    char text[64];
+    int end = 0;
+    if (setting->value_bytes >= sizeof text)
+        return false;
+    memcpy(text, setting->value, setting->value_bytes);
+    text[setting->value_bytes] = '\0';
+    return sscanf(text, "mean %20lf and deviation %20lf of %n", mean, deviation, &end) == 2 &&
+           end > 0 && isfinite(*mean) && isfinite(*deviation) && *deviation > 0;
+}
+
+/* Returns true if both are values of SETTINGS_INPUTS, and one model can learn from both inputs. */
+static bool are_alike(const struct setting *ours, const struct setting *theirs)
+{
+    double mean[2], deviation[2];
+    if (ours->name_bytes != strlen(SETTINGS_INPUTS) ||
+        memcmp(ours->name, SETTINGS_INPUTS, ours->name_bytes) != 0 ||
+        !parse_moments(ours, &mean[0], &deviation[0]) ||
+        !parse_moments(theirs, &mean[1], &deviation[1]))
+        return false;
+    const double most = fmax(deviation[0], deviation[1]);
+    return most <= INPUTS_RATIO * fmin(deviation[0], deviation[1]) &&
+           fabs(mean[0] - mean[1]) <= most;
+}
+
 static bool is_wrong(const struct setting *ours, const struct setting *theirs)
 {
     const bool is_equal = ours->value_bytes == theirs->value_bytes &&
                           memcmp(ours->value, theirs->value, ours->value_bytes) == 0;
-    return ours->is_shared == theirs->is_shared && ours->is_shared != is_equal;
+    return ours->is_shared == theirs->is_shared && ours->is_shared != is_equal &&
+           !are_alike(ours, theirs);
 }
 
 /* Appends to the text `out`, as far as it fits, a setting whose two values break its rule (equal or

@@ -18,6 +18,11 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
+/* Name of the setting "mean M and deviation D of KIND": the moments of a node's samples as its
+ * model gets them. Two values differ only if one deviation is more than twice the other, or the
+ * means are farther apart than the larger deviation. */
+#define SETTINGS_INPUTS "data.inputs"
+
 /* Beginnings of the notes about a neighbour's settings; ": " and a list of the settings follow. */
 #define SETTINGS_OTHER "has other values for settings that must be equal on all nodes"
 #define SETTINGS_SAME  "has the same part of the data as this node; give each node its own part"

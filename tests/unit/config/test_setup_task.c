@@ -129,16 +129,33 @@ static void warns_of_whole_numbers_that_are_predicted(void **state)
     assert_string_equal(text, "");
 }
 
+static void warns_of_floats_that_are_not_scaled(void **state)
+{
+    static float number[1];
+    char text[SETUP_DATA_TEXT];
+    struct dataset train = {.numbers = number, .input_mean = 127.5f, .input_deviation = 73.9f};
+    (void)state;
+    setup_data_warnings(text, &train);
+    assert_non_null(strstr(text, "data.x holds floats of mean 127.5 and deviation 73.9, which are "
+                                 "not normalised"));
+    train.input_mean = 0.13f;
+    train.input_deviation = 0.31f;
+    setup_data_warnings(text, &train);
+    assert_string_equal(text, "");
+}
+
 static void bytes_are_normalised_as_the_swarm_says(void **state)
 {
     struct dataset train, test;
     (void)state;
     assert_int_equal(load("data.mean=100", &train, &test), OK);
     assert_true(train.mean == 100 && test.mean == 100 && train.scale != 0);
+    assert_true(train.input_mean < 0 && train.input_deviation == 1);
     dataset_free(&train);
     dataset_free(&test);
     assert_int_equal(load("data.deviation=50", &train, &test), OK);
     assert_true(train.scale == 0.02f && test.scale == 0.02f && train.mean > 0);
+    assert_true(train.input_mean == 0 && train.input_deviation > 1);
     dataset_free(&train);
     dataset_free(&test);
     assert_int_equal(load("data.source=xor", &train, &test), OK);
@@ -160,13 +177,21 @@ static void neighbours_compare_how_bytes_are_normalised(void **state)
     (void)state;
     config_defaults(&config);
     static uint8_t pixels[1];
-    const struct dataset bytes = {.pixels = pixels, .mean = 72.9403381f, .scale = 1 / 90.0211f};
+    const struct dataset bytes = {
+        .pixels = pixels, .mean = 72.9403381f, .scale = 1 / 90.0211f, .input_deviation = 1};
+    static float number[1];
+    const struct dataset floats = {
+        .numbers = number, .input_mean = 127.5f, .input_deviation = 73.9f};
     shared_settings_text(&config, NULL, text);
     assert_null(strstr(text, "data.mean"));
     shared_settings_text(&config, &(struct dataset){.pixels = NULL}, text);
     assert_null(strstr(text, "data.mean"));
     shared_settings_text(&config, &bytes, text);
-    assert_non_null(strstr(text, "\ndata.mean=72.9403\ndata.deviation=90.0211\n"));
+    assert_non_null(strstr(text, "\ndata.mean=72.9403\ndata.deviation=90.0211\n"
+                                 "data.inputs=mean 0 and deviation 1 of normalised bytes\n"));
+    shared_settings_text(&config, &floats, text);
+    assert_null(strstr(text, "data.mean"));
+    assert_non_null(strstr(text, "\ndata.inputs=mean 127.5 and deviation 73.9 of floats\n"));
 }
 
 int main(void)
@@ -178,6 +203,7 @@ int main(void)
         cmocka_unit_test(the_number_of_classes_is_the_swarms),
         cmocka_unit_test(a_number_of_classes_makes_whole_floats_labels),
         cmocka_unit_test(warns_of_whole_numbers_that_are_predicted),
+        cmocka_unit_test(warns_of_floats_that_are_not_scaled),
         cmocka_unit_test(bytes_are_normalised_as_the_swarm_says),
         cmocka_unit_test(neighbours_compare_how_bytes_are_normalised),
     };

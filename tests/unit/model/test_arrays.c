@@ -127,6 +127,15 @@ static void floats_stay_as_they_are(void **state)
     must_load(true);
     check_shape(1, 1, 24);
     assert_true(set.mean == 0 && set.scale == 1 && !set.pixels);
+    double sum = 0, squares = 0;
+    for (int i = 0; i < 18 * SIZE; i++) {
+        const double number = (double)numbers[i / SIZE][i % SIZE];
+        sum += number;
+        squares += number * number;
+    }
+    const double mean = sum / (18 * SIZE), deviation = sqrt(squares / (18 * SIZE) - mean * mean);
+    assert_true(fabs((double)set.input_mean - mean) < 1e-5);
+    assert_true(fabs((double)set.input_deviation - deviation) < 1e-5);
     assert_memory_equal(set.numbers, numbers, sizeof(float) * 18 * SIZE);
     dataset_free(&set);
     must_load(false);
