@@ -145,10 +145,32 @@ struct layer_kind {
     void (*backward)(const struct layer *layer, const struct pass *pass);
 };
 
-extern const struct layer_kind layer_dense, layer_logits, layer_conv, layer_maxpool, layer_avgpool,
-    layer_relu, layer_sigmoid, layer_tanh, layer_gelu, layer_silu, layer_embed, layer_position,
-    layer_norm, layer_rmsnorm, layer_attention, layer_swiglu, layer_batchnorm, layer_groupnorm,
-    layer_dropout, layer_open, layer_shortcut, layer_close;
+/* Every kind except joints, and the function of src/onnx that writes it. */
+/* clang-format off */
+#define LAYERS(EACH) \
+    EACH(conv, onnx_image_conv) \
+    EACH(batchnorm, onnx_image_batchnorm) \
+    EACH(groupnorm, onnx_image_groupnorm) \
+    EACH(maxpool, onnx_image_maxpool) \
+    EACH(avgpool, onnx_image_avgpool) \
+    EACH(dense, onnx_numbers_dense) \
+    EACH(relu, onnx_numbers_activation) \
+    EACH(sigmoid, onnx_numbers_activation) \
+    EACH(tanh, onnx_numbers_activation) \
+    EACH(gelu, onnx_numbers_activation) \
+    EACH(silu, onnx_numbers_activation) \
+    EACH(embed, onnx_sequence_embed) \
+    EACH(position, onnx_sequence_position) \
+    EACH(attention, onnx_sequence_attention) \
+    EACH(norm, onnx_numbers_norm) \
+    EACH(rmsnorm, onnx_numbers_rmsnorm) \
+    EACH(swiglu, onnx_numbers_swiglu) \
+    EACH(dropout, onnx_layers_input) \
+    EACH(logits, onnx_numbers_dense)
+/* clang-format on */
+
+#define LAYER_KIND(name, write) layer_##name,
+extern const struct layer_kind LAYERS(LAYER_KIND) layer_open, layer_shortcut, layer_close;
 
 size_t layer_tensor_count(const struct layer_tensor *tensor);
 size_t layer_parameters(const struct layer *layer);

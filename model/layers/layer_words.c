@@ -6,11 +6,8 @@
 #include "layers/layer.h"
 #include "layers/layer_words.h"
 
-static const struct layer_kind *const kinds[] = {
-    &layer_conv,    &layer_batchnorm, &layer_groupnorm, &layer_maxpool,   &layer_avgpool,
-    &layer_dense,   &layer_relu,      &layer_sigmoid,   &layer_tanh,      &layer_gelu,
-    &layer_silu,    &layer_embed,     &layer_position,  &layer_attention, &layer_norm,
-    &layer_rmsnorm, &layer_swiglu,    &layer_dropout,   &layer_logits};
+#define KIND_AT(name, write) &layer_##name,
+static const struct layer_kind *const kinds[] = {LAYERS(KIND_AT)};
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
 size_t layer_tensor_count(const struct layer_tensor *tensor)

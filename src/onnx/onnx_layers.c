@@ -3,31 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#define KIND_WRITER(name, write) {&layer_##name, write},
 static const struct {
     const struct layer_kind *kind;
-    /* NULL = the output of the layer is its input */
     struct onnx_value (*write)(ONNX_LAYER);
-} kinds[] = {
-    {&layer_dense, onnx_numbers_dense},
-    {&layer_logits, onnx_numbers_dense},
-    {&layer_conv, onnx_image_conv},
-    {&layer_maxpool, onnx_image_maxpool},
-    {&layer_avgpool, onnx_image_avgpool},
-    {&layer_batchnorm, onnx_image_batchnorm},
-    {&layer_groupnorm, onnx_image_groupnorm},
-    {&layer_relu, onnx_numbers_activation},
-    {&layer_sigmoid, onnx_numbers_activation},
-    {&layer_tanh, onnx_numbers_activation},
-    {&layer_gelu, onnx_numbers_activation},
-    {&layer_silu, onnx_numbers_activation},
-    {&layer_swiglu, onnx_numbers_swiglu},
-    {&layer_norm, onnx_numbers_norm},
-    {&layer_rmsnorm, onnx_numbers_rmsnorm},
-    {&layer_embed, onnx_sequence_embed},
-    {&layer_position, onnx_sequence_position},
-    {&layer_attention, onnx_sequence_attention},
-    {&layer_dropout, NULL},
-};
+} kinds[] = {LAYERS(KIND_WRITER)};
+
+struct onnx_value onnx_layers_input(ONNX_LAYER)
+{
+    (void)writer, (void)layer;
+    return x;
+}
 
 const char *onnx_layers_tensor(struct onnx_writer *writer, const struct layer *layer, int which)
 {
@@ -81,8 +67,6 @@ static struct onnx_value write_layer(struct onnx_writer *writer, const struct la
     while (i < sizeof kinds / sizeof kinds[0] && kinds[i].kind != layer->kind)
         i++;
     CHECK(i < sizeof kinds / sizeof kinds[0]);
-    if (!kinds[i].write)
-        return x;
     onnx_graph_enter(writer->graph, "%d.%s", layer->number, layer->kind->name);
     return kinds[i].write(writer, layer, x);
 }

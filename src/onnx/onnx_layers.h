@@ -56,22 +56,11 @@ struct onnx_value onnx_layers_image(struct onnx_writer *writer, struct shape sha
 const char *onnx_layers_project(struct onnx_writer *writer, const struct layer *layer,
                                 const char *word, const char *x, int weight, int bias);
 
-/* Parameters of every function that writes a kind of layer. x: input of the layer. The function
- * returns the output. */
+/* Parameters of every function that writes a kind of layer (layers/layer.h lists them). x: input of
+ * the layer. The function returns the output; onnx_layers_input writes nothing and returns x. */
 #define ONNX_LAYER struct onnx_writer *writer, const struct layer *layer, struct onnx_value x
 
-struct onnx_value onnx_image_conv(ONNX_LAYER);
-struct onnx_value onnx_image_maxpool(ONNX_LAYER);
-struct onnx_value onnx_image_avgpool(ONNX_LAYER);
-struct onnx_value onnx_image_batchnorm(ONNX_LAYER);
-struct onnx_value onnx_image_groupnorm(ONNX_LAYER);
-struct onnx_value onnx_numbers_dense(ONNX_LAYER);
-struct onnx_value onnx_numbers_activation(ONNX_LAYER);
-struct onnx_value onnx_numbers_swiglu(ONNX_LAYER);
-struct onnx_value onnx_numbers_norm(ONNX_LAYER);
-struct onnx_value onnx_numbers_rmsnorm(ONNX_LAYER);
-struct onnx_value onnx_sequence_embed(ONNX_LAYER);
-struct onnx_value onnx_sequence_position(ONNX_LAYER);
-struct onnx_value onnx_sequence_attention(ONNX_LAYER);
+#define ONNX_WRITER(name, write) struct onnx_value write(ONNX_LAYER);
+LAYERS(ONNX_WRITER)
 
 #endif

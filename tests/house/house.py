@@ -159,14 +159,17 @@ def check_private(tree):
 
 def declared_by_folder(tree):
     """Returns {folder: names that its headers declare}. Headers of include/base count as src/base. A row of a
-    list, `EACH(CONSTANT, name, function, …)`, declares its function."""
-    names = {}
+    list, such as `EACH(CONSTANT, name, function)`, declares its last word for all folders, under '', with the
+    endings of macros such as `name##_play(`."""
+    rows, endings, names = set(), {''}, {}
     for path, source in tree.items():
         if source.is_header:
+            rows.update(re.findall(r'\bEACH\((?:\w+, ){1,2}(\w+)', source.bare))
+            endings.update(re.findall(r'\w##(\w+)\(', source.bare))
             folder = re.sub(r'^include(/|$)', r'src\1', path.rpartition('/')[0])
-            declared = re.findall(r'\b(\w+)\s*\(', source.code) + re.findall(r'\bEACH\(\w+, \w+, (\w+)', source.bare)
+            declared = re.findall(r'\b(\w+)\s*\(', source.code)
             names.setdefault(folder, set()).update(declared)
-    return names
+    return names | {'': {row + ending for row in rows for ending in endings}}
 
 
 def check_headers(tree):
@@ -177,7 +180,7 @@ def check_headers(tree):
             continue
         folders = path.split('/')[:-1]
         above = ['/'.join(folders[:count]) for count in range(1, len(folders) + 1)]
-        declared = set().union(*(names.get(folder, set()) for folder in above), {'main'})
+        declared = set().union(*(names.get(folder, set()) for folder in ['', *above]), {'main'})
         for function in source.functions():
             if not function.is_static and function.name not in declared:
                 yield (path, function.line,
