@@ -42,38 +42,15 @@
 #define HEARSAY_SIM_STRATEGIES_STRATEGY_H
 
 #include "experiment/experiment.h"
+#include "scenario/strategy_kind.h"
 
-/* Each function plays a strategy to the end and fills in the initialized outcome. The caller
- * then passes the returned weights to experiment_finish. The experiment owns their memory; NULL =
- * there are no weights to evaluate. */
+/* Each function, such as diloco_play, plays a strategy to the end and fills in the initialized
+ * outcome. The caller then passes the returned weights to experiment_finish. The experiment owns
+ * their memory; NULL = there are no weights to evaluate. */
+#define STRATEGY_DECLARATION(CONSTANT, name)                                                       \
+    const float *name##_play(struct experiment *experiment, struct outcome *outcome);
 const float *gossip_play(struct experiment *experiment, struct outcome *outcome);
-const float *single_play(struct experiment *experiment, struct outcome *outcome);
-const float *ideal_play(struct experiment *experiment, struct outcome *outcome);
-const float *localsgd_play(struct experiment *experiment, struct outcome *outcome);
-const float *diloco_play(struct experiment *experiment, struct outcome *outcome);
-const float *sparseloco_play(struct experiment *experiment, struct outcome *outcome);
-const float *noloco_play(struct experiment *experiment, struct outcome *outcome);
-const float *streaming_diloco_play(struct experiment *experiment, struct outcome *outcome);
-const float *powersgd_play(struct experiment *experiment, struct outcome *outcome);
-const float *gasloc_play(struct experiment *experiment, struct outcome *outcome);
-const float *allreduce_play(struct experiment *experiment, struct outcome *outcome);
-const float *onebit_play(struct experiment *experiment, struct outcome *outcome);
-const float *dgc_play(struct experiment *experiment, struct outcome *outcome);
-const float *demo_play(struct experiment *experiment, struct outcome *outcome);
-const float *admm_play(struct experiment *experiment, struct outcome *outcome);
-const float *ako_play(struct experiment *experiment, struct outcome *outcome);
-const float *adpsgd_play(struct experiment *experiment, struct outcome *outcome);
-const float *gosgd_play(struct experiment *experiment, struct outcome *outcome);
-const float *sgp_play(struct experiment *experiment, struct outcome *outcome);
-const float *strom_play(struct experiment *experiment, struct outcome *outcome);
-const float *threshold_play(struct experiment *experiment, struct outcome *outcome);
-const float *gaia_play(struct experiment *experiment, struct outcome *outcome);
-const float *downpour_play(struct experiment *experiment, struct outcome *outcome);
-const float *dlion_play(struct experiment *experiment, struct outcome *outcome);
-const float *gossipgrad_play(struct experiment *experiment, struct outcome *outcome);
-const float *gossip_sgd_play(struct experiment *experiment, struct outcome *outcome);
-const float *choco_play(struct experiment *experiment, struct outcome *outcome);
-const float *mlnet_play(struct experiment *experiment, struct outcome *outcome);
+STRATEGIES(STRATEGY_DECLARATION)
 
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);
 
