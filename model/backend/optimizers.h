@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Every optimizer: its constant, its name in train.optimizer, and the facts of its struct
- * optimizer_row. */
+/* Every optimizer: constant, name in train.optimizer, facts (struct optimizer_row). */
 /* clang-format off */
 #define OPTIMIZERS(EACH) \
     EACH(SGD, sgd, .moments = 1, .adds_up = true, .rate = 0.02, .weight_decay = 0.0005, .clip = 5) \

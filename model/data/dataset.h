@@ -33,8 +33,7 @@
 #define DATASET_CONTEXT_MAX 65536
 #define DATASET_TOKENS_MAX  1000000 /* maximum of dataset.classes for tokens and labels */
 
-/* Every source: its constant, its name in data.source, its loader, and other facts of its struct
- * dataset_source_row. */
+/* Every source: constant, name in data.source, loader, other facts (struct dataset_source_row). */
 /* clang-format off */
 #define DATASET_SOURCES(EACH) \
     EACH(IDX, idx, dataset_load_idx, .files = "dir") \
@@ -122,10 +121,8 @@ struct dataset_options {
     uint32_t shards;      /* number of shards; 1 = load all training samples */
 };
 
-/* Implements dataset_load_train and dataset_load_test; options->shard < options->shards. MISSING: a
- * file is missing. MALFORMED: a file is invalid, or its content cannot be learned. MISMATCH: files
- * do not belong together, or have too few samples. TOO_BIG: there are too many tokens, or a token
- * is too large. */
+/* Implements dataset_load_train and dataset_load_test; options->shard < options->shards. MISMATCH:
+ * files do not belong together, or have too few samples. TOO_BIG: too many or too large tokens. */
 typedef enum error dataset_loader(struct dataset *dataset, const struct dataset_options *options,
                                   bool train, struct problem *problem);
 

@@ -101,7 +101,7 @@ static void train_start(struct learner *learner, struct arena *arena, const stru
     gradients_init(&learner->gradients, backend, learner->model, train, &cut);
     batch_init(&learner->batch, arena, train->count, dataset_stride(train), options->data_seed,
                options->data_node);
-    for (uint32_t i = 0; i < optimizer_moments(&options->optimizer); i++)
+    for (uint32_t i = 0; i < optimizers[options->optimizer.kind].moments; i++)
         learner->moment[i] = backend->alloc(backend, bytes);
     learner->host_input = arena_alloc(arena, 1, gradients_input_bytes(&learner->gradients, most));
     if (options->team)
@@ -168,7 +168,7 @@ bool learner_can_step(const struct learner *learner)
 
 uint32_t learner_moments(const struct learner *learner)
 {
-    return learner_can_step(learner) ? optimizer_moments(&learner->options.optimizer) : 0;
+    return learner_can_step(learner) ? optimizers[learner->options.optimizer.kind].moments : 0;
 }
 
 bool learner_reads_far(const struct learner *learner)

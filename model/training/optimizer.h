@@ -39,16 +39,4 @@ struct optimizer {
     float decay; /* STEP: factor on the rate at each fall; others: least rate / sgd.rate */
 };
 
-/* Returns the number of vectors of P floats that the optimizer keeps. */
-static inline uint32_t optimizer_moments(const struct optimizer *optimizer)
-{
-    return optimizers[optimizer->kind].moments;
-}
-
-/* Returns the momentum that lengthens steps; 0 if the momentum is a mean of gradients. */
-static inline double optimizer_carries(enum optimizer_kind kind, double momentum)
-{
-    return optimizers[kind].adds_up ? momentum : 0;
-}
-
 #endif

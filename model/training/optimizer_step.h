@@ -39,7 +39,7 @@ void optimizer_step_set(struct optimizer_step *step, const struct optimizer *opt
 void optimizer_step_scale(struct optimizer_step *step, float factor);
 
 /* Moves weights[P] by gradients[P], which may be overwritten. step, weights, gradients and
- * moment[optimizer_moments][P] lie in memory of the backend. */
+ * moment[number of moments][P] lie in memory of the backend. */
 void optimizer_step_make(struct backend *backend, const struct optimizer *optimizer,
                          const struct model *model, struct optimizer_step *step, float *weights,
                          float *gradients, float *const moment[2]);

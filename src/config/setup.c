@@ -134,7 +134,7 @@ static uint64_t batch_bytes_of(const struct config *config, const struct dataset
     if (model_new(&model, &arena, NULL, line, train->shape, train->classes, 1, &problem) == OK) {
         const struct optimizer optimizer = {.kind = config->train.optimizer};
         const uint64_t vectors =
-            VECTORS + optimizer_moments(&optimizer) + (config->train.micro_batches > 1);
+            VECTORS + optimizers[optimizer.kind].moments + (config->train.micro_batches > 1);
         fixed += vectors * model_parameters(model) * sizeof(float);
         model_free(model);
     }
@@ -520,7 +520,7 @@ struct node_options setup_plain_options(const struct config *config, size_t para
         .gain = fmax(config->exchange.gain, 0),
         .beta = config->exchange.beta,
         .withheld = withheld(config),
-        .momentum = optimizer_carries(config->train.optimizer, config->train.momentum),
+        .momentum = optimizers[config->train.optimizer].adds_up ? config->train.momentum : 0,
         .partition_s = PARTITION_S,
         .block_entries = BLOCK_ENTRIES,
         .weigh_throughput = config->exchange.weigh_throughput,

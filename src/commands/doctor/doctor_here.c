@@ -125,8 +125,7 @@ static void look_at_folder(struct doctor *doctor)
 static void look_at_disk(struct doctor *doctor)
 {
     /* counted even if the node does not train, so the needed space is an upper bound */
-    const struct optimizer optimizer = {.kind = doctor->config.train.optimizer};
-    const uint32_t moments = optimizer_moments(&optimizer);
+    const uint32_t moments = optimizers[doctor->config.train.optimizer].moments;
     const uint64_t needed_bytes = learner_state_bytes(doctor->parameters, moments) * COPIES +
                                   doctor->parameters * sizeof(float) * BASES;
     const bool is_enough = doctor->free_bytes >= needed_bytes;

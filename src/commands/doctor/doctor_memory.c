@@ -33,9 +33,7 @@ static void add(struct parts *parts, const char *name, double bytes)
 
 static uint32_t moments_of(const struct config *config)
 {
-    return config->train.enabled
-               ? optimizer_moments(&(struct optimizer){.kind = config->train.optimizer})
-               : 0;
+    return config->train.enabled ? optimizers[config->train.optimizer].moments : 0;
 }
 
 /* Leaves out memory that a saver needs only while it saves (state/saver.h). */

@@ -68,7 +68,7 @@ struct outer_step_measured {
     double bytes_per_s;    /* bytes per second that may be published; > 0 */
     double publish_s;      /* seconds that cutting a publication takes the learner; 0 = unknown */
     double part;           /* part of the entries that the last publication moved, in [0, 1] */
-    double momentum;       /* local momentum that lengthens steps (optimizer_carries), in [0, 1) */
+    double momentum;       /* local momentum that lengthens steps (optimizers.h), in [0, 1) */
     double interval_s;     /* configured interval between publications, seconds; 0 = auto */
     double gain;           /* configured gain; 0 = auto */
     uint32_t publications; /* publications of this node so far */
