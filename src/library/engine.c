@@ -290,6 +290,15 @@ static void say_progress(struct engine *engine)
         engine->progress = (struct learner_event){.kind = LEARNER_STEPPED};
 }
 
+/* The loop may not have updated `standing` yet, so this count is the first that is right. */
+static void permit_steps(struct engine *engine, uint64_t swarm_samples)
+{
+    engine->may_step = true;
+    lock(engine);
+    engine->count.swarm_samples = swarm_samples;
+    unlock(engine);
+}
+
 static void perform(struct engine *engine, const struct action *order)
 {
     if (order->kind == ACTION_PUBLISH)
@@ -297,7 +306,7 @@ static void perform(struct engine *engine, const struct action *order)
         say_progress(engine);
     (void)learner_link_perform(&engine->link, order);
     if (order->kind == ACTION_TRAIN)
-        engine->may_step = true;
+        permit_steps(engine, order->swarm_samples);
     if (order->kind != ACTION_PUBLISH)
         return;
     struct learner_resets resets = *learner_resets(engine->caller.learner);

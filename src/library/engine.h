@@ -76,6 +76,7 @@ struct engine_wishes {
 struct engine_count {
     bool has_joined;
     uint64_t steps, samples, resets, saturated;
+    uint64_t swarm_samples; /* learned by all nodes when this node was permitted to train */
 };
 
 struct engine {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/min_max.h"
 #include "library/engine.h"
 #include "library/handle.h"
 
@@ -425,7 +426,7 @@ static struct hearsay_info info_of(struct engine *engine)
         .parameters = engine->tensors.parameters,
         .steps = count.steps,
         .samples = count.samples,
-        .swarm_samples = standing.swarm_samples,
+        .swarm_samples = u64_max(standing.swarm_samples, count.swarm_samples),
         .digest = standing.digest,
         .rumors = standing.stats.version,
         .waiting = standing.waiting,

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import unittest
 import warnings
 
@@ -284,6 +285,39 @@ class Torch(unittest.TestCase):
                 for name in SHARED - {'wide', 'narrow', 'norm.weight', 'norm.bias', 'norm.running_mean', 'norm.running_var'}:
                     self.assertTrue(torch.equal(base[name], theirs[name]), name)
                     self.assertFalse(torch.allclose(model.state_dict()[name], own[name], atol=1e-3), name)
+
+    def test_a_joiner_knows_the_swarms_samples_when_join_returns(self):
+        def make(name, peers=()):
+            torch.manual_seed(0)
+            model = nn.Linear(256, 256)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+            settings = self.folder.settings(name, peers, exchange__interval_s=0.05)
+            return model, optimizer, hearsay.Node(model, optimizer, settings=settings)
+
+        def learn(model, optimizer, node):
+            node.join()
+            while not ended.is_set():
+                loss = (model(torch.randn(8, 256)) - torch.randn(8, 256)).pow(2).mean()
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                node.count(8, loss)
+
+        first = make('first')
+        ended, together = threading.Event(), Together(1)
+        with nodes(first[2]), together:
+            together.start(learn, *first)
+            try:
+                while first[2].swarm_samples < 4000:
+                    pass
+                for i in range(8):
+                    _, _, late = make(f'late{i}', [address(first[2])])
+                    with nodes(late):
+                        late.join()
+                        known = late.swarm_samples
+                        self.assertGreater(known, late.status()['swarm_samples'] / 2)
+            finally:
+                ended.set()
 
     def test_a_refusal_names_the_first_tensor_that_differs(self):
         _, _, first = self.make('first', run='wrapped')
