@@ -162,7 +162,7 @@ class Arrays(unittest.TestCase):
             node.join()
             with self.assertRaisesRegex(hearsay.ArgumentError, 'samples'):
                 node.step(arrays(), 0)
-            with self.assertRaisesRegex(ValueError, 'at least one sample, and samples is -1'):
+            with self.assertRaisesRegex(hearsay.ArgumentError, 'between 1 and 4294967295, and is -1'):
                 node.step(arrays(), -1)
         with self.assertRaises(hearsay.Closed):
             node.step(arrays(), 32)

@@ -181,6 +181,23 @@ class Torch(unittest.TestCase):
         with self.assertRaises(hearsay.Closed):
             node.info()
 
+    def test_a_wrong_count_is_refused_at_the_call(self):
+        _, optimizer, node = self.make('wrong')
+        with node:
+            for samples, kind, words in ((-1, hearsay.ArgumentError, 'and is -1'), (0, ValueError, 'and is 0'),
+                                         (2 ** 32, hearsay.ArgumentError, 'between 1 and 4294967295'),
+                                         ('a', TypeError, 'an integer, and is str'), (8.0, TypeError, 'is float')):
+                with self.assertRaisesRegex(kind, words):
+                    node.count(samples, 1.0)
+            for loss, kind, words in ((None, TypeError, 'is NoneType: give the mean loss, or 0'),
+                                      (torch.zeros(2), ValueError, 'one number, and has 2')):
+                with self.assertRaisesRegex(kind, words):
+                    node.count(8, loss)
+            optimizer.step()
+            self.assertEqual(node.info().steps, 0)
+            node.count(torch.tensor(8), torch.ones(1))
+            self.assertEqual((node.info().steps, node.info().samples), (1, 8))
+
     def test_a_node_without_an_optimizer_counts_steps(self):
         _, _, node = self.make('told', optimizer=None)
         with node:

@@ -12,7 +12,15 @@ import numpy
 from hearsay import _library
 from hearsay import signals as _signals
 from hearsay.errors import Error, Terminated
-from hearsay.handle import Finished, Handle, Info, Settings, Tensor
+from hearsay.handle import (
+    Finished,
+    Handle,
+    Info,
+    Settings,
+    Tensor,
+    checked_loss,
+    checked_samples,
+)
 
 
 class ArrayNode:
@@ -160,6 +168,7 @@ class ArrayNode:
         loss       their mean loss; 0: unknown
         Returns new NumPy arrays if updates were applied, otherwise the object `arrays` itself.
         """
+        samples, loss = checked_samples(samples), checked_loss(loss)
         missed, self._written = self._missed, bool(self._missed)
         self._given = arrays
         if missed:
@@ -170,7 +179,7 @@ class ArrayNode:
         self._missed = {}
         self._is_stepping = True
         try:
-            self._handle.step(samples, float(loss))
+            self._handle.step(samples, loss)
         finally:
             self._is_stepping = False
         return self.arrays() if self._written else arrays

@@ -12,6 +12,7 @@ import dataclasses
 import json
 import logging
 import math
+import operator
 import os
 import time
 import weakref
@@ -20,7 +21,7 @@ from typing import Any
 
 from hearsay import _library
 from hearsay._library import LIBRARY
-from hearsay.errors import error_of
+from hearsay.errors import ArgumentError, error_of
 from hearsay.signals import Deferred
 
 Settings = Mapping[str, Any]  # {"node.listen": "0.0.0.0:7770", "node.sandbox": False, ...}
@@ -73,6 +74,29 @@ class Finished:
 
     def __bool__(self) -> bool:
         return self.all
+
+
+def checked_samples(samples: Any) -> int:
+    """Returns the number of samples as an int. Raises TypeError if it is no integer, ArgumentError if
+    it is not positive or too large."""
+    try:
+        count = operator.index(samples)
+    except TypeError:
+        raise TypeError(f"samples must be an integer, and is {type(samples).__name__}") from None
+    if not 1 <= count < 2**32:
+        raise ArgumentError(f"samples must be between 1 and {2**32 - 1}, and is {count}")
+    return count
+
+
+def checked_loss(loss: Any) -> float:
+    """Returns the loss as a float. Raises TypeError if it is no number, ValueError if it has several."""
+    try:
+        return float(loss)
+    except TypeError:
+        raise TypeError(
+            f"loss must be a number or hold one number, and is {type(loss).__name__}: give the mean "
+            "loss, or 0 if it is unknown"
+        ) from None
 
 
 def _text(value: Any) -> str:
@@ -261,9 +285,8 @@ class Handle:
         """Reports a step of `samples` samples with this mean loss (0: unknown). Returns True if the
         library wrote to the tensors."""
         changed = ctypes.c_int()
-        if samples < 0:
-            raise ValueError(f"a step needs at least one sample, and samples is {samples}")
-        self._check(self._call(LIBRARY.hearsay_step, samples, loss, ctypes.byref(changed)))
+        count = checked_samples(samples)
+        self._check(self._call(LIBRARY.hearsay_step, count, loss, ctypes.byref(changed)))
         return bool(changed.value)
 
     def revert(self) -> None:

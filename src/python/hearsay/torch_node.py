@@ -15,7 +15,7 @@ import torch
 
 from hearsay import signals as _signals
 from hearsay.errors import Closed, Ended, Refused, Terminated, Unsupported
-from hearsay.handle import Finished, Handle, Info, Settings
+from hearsay.handle import Finished, Handle, Info, Settings, checked_loss, checked_samples
 from hearsay.ranks import unwrap
 from hearsay.selection import Selection
 from hearsay.shared import Shared, device_of
@@ -39,6 +39,18 @@ def _optimizer_settings(optimizer: torch.optim.Optimizer | None) -> dict[str, An
     if name in ("adam", "adamw", "nadam", "radam"):
         return {"train.optimizer": "adam", "train.momentum": min(group["betas"][0], 0.9999)}
     return {}
+
+
+def _checked_loss(loss: Any) -> Any:
+    """Returns the loss as a detached tensor of one number, which stays on its GPU, or as a float. Raises
+    TypeError or ValueError for anything else."""
+    if not isinstance(loss, torch.Tensor):
+        return checked_loss(loss)
+    if loss.numel() != 1:
+        raise ValueError(
+            f"loss must be one number, and has {loss.numel()}: give the mean loss of the batch"
+        )
+    return loss.detach()
 
 
 def _load(kept: bytes) -> Any:
@@ -233,16 +245,17 @@ class Node:
 
         samples    number of samples in the batch
         loss       their mean loss, a number or a tensor with one element; 0: unknown
-        Raises Closed before `join` and after `close`, TypeError if the node has no optimizer, Ended
-        after `finish`, and RuntimeError if the model has other tensors than when the node was made.
+        Raises Closed before `join` and after `close`, Ended after `finish`, RuntimeError if the model has
+        other tensors than when the node was made, and TypeError or ValueError for wrong arguments or if
+        the node has no optimizer.
         """
         self._must_have_joined()
         if self._optimizer is None:
             raise TypeError("this node has no optimizer whose steps it could count: call step instead")
         self._selection.check(self._optimizer)
+        samples, loss = checked_samples(samples), _checked_loss(loss)
         self._samples += samples
         if self._handle is not None or self._ranks is not None:
-            loss = loss.detach() if isinstance(loss, torch.Tensor) else loss
             self._losses.append((loss, samples))
         if self._has_stepped:
             self._step()
@@ -253,8 +266,9 @@ class Node:
         The arguments and exceptions are those of `count`."""
         self._must_have_joined()
         self._selection.check(None)
+        samples, loss = checked_samples(samples), _checked_loss(loss)
         self._samples += samples
-        self._losses.append((loss.detach() if isinstance(loss, torch.Tensor) else loss, samples))
+        self._losses.append((loss, samples))
         self._step()
 
     def _must_have_joined(self) -> None:
