@@ -253,6 +253,48 @@ class Torch(unittest.TestCase):
         with self.assertRaises(hearsay.Closed):
             node.count(1)
 
+    def test_closed_names_no_function_of_c(self):
+        _, _, node = self.make('closed')
+        with node:
+            handle = node._handle
+            child = os.fork()
+            if child == 0:
+                try:
+                    node.settle()
+                except hearsay.Closed as error:
+                    os._exit('forked child' not in str(error))
+                os._exit(2)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            node.finish(60)
+            with self.assertRaises(hearsay.Ended) as ended:
+                node.count(1)
+                node._optimizer.step()
+            self.assertNotIn('hearsay_', str(ended.exception))
+            handle.close()
+            with self.assertRaisesRegex(hearsay.Closed, '^the node is closed: make a new one$'):
+                handle.settle()
+            node._is_closed = True
+        with self.assertRaisesRegex(hearsay.Closed, '^the node is closed: make a new one$'):
+            handle.settle()
+
+    def test_a_forked_child_closes_silently(self):
+        script = ('import os, sys, torch, hearsay\n'
+                  'model = torch.nn.Linear(4, 1)\n'
+                  'with hearsay.Node(model, torch.optim.SGD(model.parameters(), lr=0.01),\n'
+                  '                  settings=eval(sys.argv[1])) as node:\n'
+                  '    for how in "close", "exit":\n'
+                  '        child = os.fork()\n'
+                  '        if child == 0 and how == "close":\n'
+                  '            node.close()\n'
+                  '            os._exit(0)\n'
+                  '        if child == 0:\n'
+                  '            sys.exit(0)\n'
+                  '        print(os.waitpid(child, 0)[1])\n'
+                  '    print(node.info().joined)\n')
+        settings = {key: str(value) for key, value in self.folder.settings('fork').items() if value}
+        ran = subprocess.run([sys.executable, '-c', script, repr(settings)], capture_output=True, text=True)
+        self.assertEqual((ran.stdout.split(), ran.stderr), (['0', '0', 'True'], ''))
+
     def test_weights_that_are_no_numbers(self):
         model, optimizer, node = self.make('diverges')
         with node:

@@ -1,4 +1,4 @@
-"""Exceptions of a node. The text of each is libhearsay's explanation of the error."""
+"""Exceptions of a node. The text of each is libhearsay's explanation of the error, in Python's terms."""
 
 from __future__ import annotations
 
@@ -62,8 +62,18 @@ _KINDS: dict[int, type[Error]] = {
 }
 
 
+# Errors whose sentence in libhearsay names functions of C.
+_SENTENCES: dict[int, str] = {
+    _library.CLOSED: "the node is closed: make a new one",
+    _library.FORKED: "the node belongs to the process that made it, and this is a forked child: make a "
+    "node of its own here",
+    _library.NOT_JOINED: "the node has not joined: use it as a context, or call join first",
+}
+
+
 def error_of(code: int, sentence: str) -> Error:
-    """Returns the exception for this error code of libhearsay, with the sentence as its text."""
-    error = _KINDS.get(code, Error)(sentence)
+    """Returns the exception for this error code of libhearsay and its sentence."""
+    text = _SENTENCES.get(code, sentence).replace("hearsay_finish", "finish")
+    error = _KINDS.get(code, Error)(text)
     error.code = code
     return error

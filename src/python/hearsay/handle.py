@@ -161,6 +161,7 @@ class Handle:
                    tensors, or no stream
         """
         self._raised: BaseException | None = None
+        self._process = os.getpid()
         self._stream = stream
         # A signal handler that raises inside a callback would leave a copy half done, unnoticed by C.
         calls_back = fetch is not None or store is not None
@@ -230,7 +231,7 @@ class Handle:
         if raised is not None:
             raise raised
         if not self._node:
-            raise error_of(_library.CLOSED, "the node is closed; make a new one")
+            raise error_of(_library.CLOSED, "")
         if code != _library.OK:
             raise error_of(code, self._sentence(code))
 
@@ -331,9 +332,17 @@ class Handle:
         fields["joined"] = bool(info.joined)
         return Info(**fields)
 
+    @property
+    def is_of_parent(self) -> bool:
+        """True in a forked child of the process that made the node."""
+        return os.getpid() != self._process
+
     def close(self, grace: float | None = None) -> None:
         """Leaves the swarm and saves a checkpoint. Waits `grace` seconds at most until other members
-        have this node's progress; None: the configuration's [node] grace_s."""
+        have this node's progress; None: the configuration's [node] grace_s. Does nothing in a forked
+        child."""
+        if self.is_of_parent:
+            return
         self._check(self._call(LIBRARY.hearsay_close, -1.0 if grace is None else grace))
 
     def free(self) -> None:

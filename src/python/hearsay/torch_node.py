@@ -544,12 +544,12 @@ class Node:
         saves a checkpoint with the optimizer's state.
 
         grace      seconds to wait at most; None: the configuration's [node] grace_s
-        Does nothing if the node is closed already, and on ranks other than 0.
+        Does nothing if the node is closed already, in a forked child, and on ranks other than 0.
         """
         if self._hook is not None:
             self._hook.remove()
             self._hook = None
-        if self._handle is None or self._is_closed:
+        if self._handle is None or self._is_closed or self._handle.is_of_parent:
             return
         self._is_closed = True
         joined, self._joined = self._joined, False
