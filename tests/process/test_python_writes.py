@@ -74,6 +74,23 @@ class Writes(unittest.TestCase):
         self.assertGreater(distance(self.node.state_dict(), old), 0.05)
         self.assertEqual(self.foreign(), [])
 
+    def test_an_interrupted_step_is_no_foreign_write(self):
+        class Interrupted(torch.optim.SGD):
+            def step(self, closure=None):
+                super().step(closure)
+                if interrupts:
+                    raise KeyboardInterrupt
+
+        interrupts = []
+        self.optimizer = Interrupted(self.model.parameters(), lr=0.005)
+        self.join()
+        self.learn(60)
+        with self.assertRaises(KeyboardInterrupt):
+            interrupts.append(True)
+            self.learn(1)
+        self.node.close(0)
+        self.assertEqual(self.foreign(), [])
+
     def test_restored_weights_are_not_published(self):
         for end in 'settle', 'save', 'state_dict', 'close':
             with self.subTest(end):

@@ -276,9 +276,9 @@ class Node:
             raise Closed("the node has not joined or is closed: use it as a context, or call join first")
 
     def _before_step(self) -> None:
-        """Warns of foreign writes just before the optimizer's step."""
+        """Warns of foreign writes just before the optimizer's step, whose own writes are progress."""
         if self._joined:
-            self._writes.warn()
+            self._writes.begin_step()
 
     def adopt(self) -> None:
         """Counts the script's own writes to the weights as progress, as if an optimizer step had made

@@ -43,11 +43,19 @@ class Writes:
         self._found: str | None = None  # foreign weight that aside() found; its own writes hide it
         self._missed: dict[str, torch.Tensor] = {}  # movement of the shared model that weights lack
         self._has_warned = False
+        self._is_stepping = False  # the optimizer's step has begun, and accept() has not come since
 
     def accept(self) -> None:
         """Counts everything written so far as progress."""
         self._versions = [tensor._version for _, tensor in self._weights]
         self._found = None
+        self._is_stepping = False
+
+    def begin_step(self) -> None:
+        """Warns of a foreign write. Writes from now on are the optimizer's, also if Ctrl+C interrupts
+        its step."""
+        self.warn()
+        self._is_stepping = True
 
     def adopt(self) -> None:
         """Counts everything written so far as progress, exactly as it is: the script chose these
@@ -58,7 +66,7 @@ class Writes:
     @property
     def foreign(self) -> str | None:
         """The first weight with a foreign write since the last accept(); None if there is none."""
-        if self._found is not None or self._versions is None:
+        if self._found is not None or self._versions is None or self._is_stepping:
             return self._found
         for (name, tensor), version in zip(self._weights, self._versions):
             if tensor._version != version:
