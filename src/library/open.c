@@ -27,8 +27,41 @@ static bool is_run(const char *run)
     return true;
 }
 
+/* The program makes the steps itself. So it does not use the keys of [train], except three, and
+ * those that members compare. */
+static bool is_unused(const struct config_key *key)
+{
+    return strcmp(key->section, "train") == 0 && key->shared == CONFIG_OWN &&
+           strcmp(key->name, "enabled") != 0 && strcmp(key->name, "optimizer") != 0 &&
+           strcmp(key->name, "momentum") != 0;
+}
+
+/* Warns of unused keys that have other values than the defaults. */
+static void warn_of_unused(struct note_queue *notes, const struct config *config)
+{
+    struct note note = {.kind = NOTE_SETTINGS, .level = LEVEL_WARNING};
+    struct config *defaults = memory_new(1, sizeof *defaults);
+    char list[160] = "";
+    config_defaults(defaults);
+    for (size_t i = 0; i < config_key_count(); i++) {
+        const struct config_key *key = config_key_at(i);
+        const size_t used = strlen(list);
+        if (is_unused(key) && memcmp((const char *)config + key->offset,
+                                     (const char *)defaults + key->offset, key->bytes) != 0)
+            (void)snprintf(list + used, sizeof list - used, "%s%s.%s", used > 0 ? ", " : "",
+                           key->section, key->name);
+    }
+    (void)snprintf(note.text, sizeof note.text,
+                   "no effect of the configuration's %s: the program trains the model itself; "
+                   "choose its device, batch and optimizer in the program",
+                   list);
+    if (list[0])
+        note_queue_put(notes, &note);
+    free(defaults);
+}
+
 static enum error load(struct config_load *load, const struct hearsay_options *options,
-                       struct problem *problem)
+                       struct note_queue *notes, struct problem *problem)
 {
     enum error error = OK;
     config_defaults(&load->config);
@@ -37,6 +70,8 @@ static enum error load(struct config_load *load, const struct hearsay_options *o
     for (uint32_t i = 0; error == OK && i < options->settings_count; i++)
         error = options->settings[i] ? config_load_set(load, options->settings[i], problem)
                                      : problem_set(problem, MALFORMED, "setting %u is NULL", i);
+    if (error == OK)
+        warn_of_unused(notes, &load->config);
     /* The host program has its own optimizer, but members compare train.rate and its schedule. So
      * the default is that of a daemon with the same data and no settings. */
     if (error == OK)
@@ -69,7 +104,8 @@ static enum error open_device(struct engine *engine, struct problem *problem)
     enum error error = OK;
     if (tensors->device == HEARSAY_CPU) {
         backend = backend_cpu(0);
-        (void)snprintf(engine->device, sizeof engine->device, "the program it is in");
+        (void)snprintf(engine->device, sizeof engine->device,
+                       "the program it is in");
     } else {
         (void)snprintf(word, sizeof word, "cuda:%u", (unsigned)tensors->device_index);
         error = device_open(word, 0, PRECISION_FP32, &backend, engine->device, problem);
@@ -87,7 +123,7 @@ static int read_config(struct hearsay *node, const struct hearsay_options *optio
         return handle_fail(node, HEARSAY_ARGUMENT, "settings is NULL, or has more than %d",
                            SETTINGS_COUNT_MAX);
     struct config_load *loaded = memory_new(1, sizeof *loaded);
-    const enum error error = load(loaded, options, &problem);
+    const enum error error = load(loaded, options, &node->notes, &problem);
     node->engine->config = loaded->config;
     free(loaded);
     return error == OK ? HEARSAY_OK : handle_fail(node, HEARSAY_CONFIG, "%s", problem.text);

@@ -101,6 +101,17 @@ class Log(unittest.TestCase):
                                       'clip gradients'))
         self.assertTrue(self.said.has(logging.WARNING, 'optimizer restarts'))
 
+    def test_a_setting_without_effect_is_a_warning(self):
+        node = self.node('a', train__device='cuda:0', train__batch=8, train__weight_decay=0.1, train__rate=0.3,
+                         train__momentum=0.5)
+        node.join(1)
+        warned = [record.getMessage() for record in self.said.records if 'no effect' in record.getMessage()]
+        self.assertEqual(len(warned), 1)
+        self.assertIn('train.device, train.batch, train.weight_decay: the program trains the model itself', warned[0])
+        self.said.records.clear()
+        self.node('b', train__device='auto').join(1)  # as in the shipped node.conf
+        self.assertFalse(self.said.has(logging.WARNING, 'no effect'))
+
     def test_two_scripts_with_one_key_are_refused(self):
         first = self.node('a', ['127.0.0.1:1'])
         identity = first.status()['id']
