@@ -105,7 +105,7 @@ static enum error open_device(struct engine *engine, struct problem *problem)
     if (tensors->device == HEARSAY_CPU) {
         backend = backend_cpu(0);
         (void)snprintf(engine->device, sizeof engine->device,
-                       "the program it is in");
+                       "the CPU, inside the program's calls");
     } else {
         (void)snprintf(word, sizeof word, "cuda:%u", (unsigned)tensors->device_index);
         error = device_open(word, 0, PRECISION_FP32, &backend, engine->device, problem);

@@ -112,6 +112,12 @@ class Log(unittest.TestCase):
         self.node('b', train__device='auto').join(1)  # as in the shipped node.conf
         self.assertFalse(self.said.has(logging.WARNING, 'no effect'))
 
+    def test_a_program_reads_where_the_node_computes(self):
+        logging.getLogger('hearsay').setLevel(logging.INFO)
+        self.addCleanup(logging.getLogger('hearsay').setLevel, logging.NOTSET)
+        self.node('a').join(1)
+        self.assertTrue(self.said.has(logging.INFO, "computes on the CPU, inside the program's calls"))
+
     def test_two_scripts_with_one_key_are_refused(self):
         first = self.node('a', ['127.0.0.1:1'])
         identity = first.status()['id']
