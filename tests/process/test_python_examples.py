@@ -5,6 +5,7 @@ import importlib.util
 import os
 import pathlib
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -146,7 +147,15 @@ class Examples(unittest.TestCase):
         self.assertIn('there is no script nowhere.py', ran.stderr)
 
     def test_a_signal_is_passed_on(self):
-        """On SIGTERM each process leaves and saves, as on Ctrl+C."""
+        """On a signal each process leaves and saves. Shells start background commands with SIGINT ignored."""
+        for number, is_ignored in ((signal.SIGTERM, True), (signal.SIGINT, False)):
+            with self.subTest(number):
+                self.pass_on(number, is_ignored, self.folder / f'kept{number}')
+
+    def pass_on(self, number, is_ignored, kept):
+        def begin():
+            signal.signal(signal.SIGINT, signal.SIG_IGN if is_ignored else signal.default_int_handler)
+
         script = self.folder / 'script.py'
         script.write_text('import numpy as np, hearsay, os, signal\n'
                           'with hearsay.ArrayNode({"w": np.zeros(3, np.float32)}, run="r") as node:\n'
@@ -154,19 +163,19 @@ class Examples(unittest.TestCase):
                           '    while node.info().members < 2: now = node.step(now, 1)\n'
                           '    print("ready", flush=True)\n'
                           '    while True: now = node.step(now, 1)\n')
-        with subprocess.Popen([sys.executable, '-m', 'hearsay.local', '--nodes', '2', '--folder', str(self.folder / 'kept'),
-                               str(script)], stdout=subprocess.PIPE, text=True) as ran:
+        with subprocess.Popen([sys.executable, '-m', 'hearsay.local', '--nodes', '2', '--folder', str(kept), str(script)],
+                              stdout=subprocess.PIPE, text=True, preexec_fn=begin) as ran:
             ready = set()
             while len(ready) < 2:  # other lines may come first
                 line = ran.stdout.readline()
                 self.assertTrue(line, 'the swarm ended')
                 ready |= {line} & {'[1] ready\n', '[2] ready\n'}
-            ran.terminate()
+            ran.send_signal(number)
             said = ran.stdout.read()
-        self.assertEqual(ran.returncode, 128 + 15, said)
-        self.assertIn('KeyboardInterrupt', said)
+        self.assertEqual(ran.returncode, 128 + number, said)
+        self.assertEqual('KeyboardInterrupt' in said, number == signal.SIGINT, said)
         for i in ('1', '2'):
-            self.assertTrue(list((self.folder / 'kept' / i / 'state').glob('checkpoint-*')), said)
+            self.assertTrue(list((kept / i / 'state').glob('checkpoint-*')), said)
 
     def test_a_folder_is_kept(self):
         script = self.folder / 'script.py'

@@ -4,7 +4,7 @@
 
 Each process has its own configuration (HEARSAY_CONFIG) and keys, in a new folder. HEARSAY_SHARD numbers
 the processes (1/3, 2/3, 3/3), so that each can choose its part of the data. Their output is printed with
-the process's number before each line. Ctrl+C ends all processes.
+the process's number before each line. Ctrl+C and SIGTERM end all processes.
 """
 
 from __future__ import annotations
@@ -92,12 +92,12 @@ def _run(command: list[str]) -> None:
 def _show(number: int, process: subprocess.Popen[str], ended: list[int]) -> None:
     """Prints a process's lines with its number, and at its end how it failed, if it did.
 
-    ended      signal that ended the swarm; an empty list if none did"""
+    ended      signals that were passed on to the swarm"""
     assert process.stdout is not None
     for line in process.stdout:
         print(f"[{number}] {line}", end="", flush=True)
     code = process.wait()
-    if code != 0 and not (ended and code in (-ended[0], 128 + ended[0], -signal.SIGINT, 130)):
+    if code != 0 and not any(code in (-number, 128 + number) for number in ended):
         print(f"[{number}] failed: {_ending(code)}", file=sys.stderr, flush=True)
 
 
@@ -167,13 +167,15 @@ def _swarm(configs: list[pathlib.Path], script: str, arguments: list[str]) -> in
         show.start()
 
     def end(number: int, _: object) -> None:
-        """Interrupts all processes as Ctrl+C does, so that their nodes leave and save."""
+        """Passes the signal on to all processes, so that their nodes leave and save."""
         ended.append(number)
         for process in processes:
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
 
-    signal.signal(signal.SIGINT, end)
-    signal.signal(signal.SIGTERM, end)
+    for number in signal.SIGINT, signal.SIGTERM:
+        # A shell script's background command ignores SIGINT, and so do the processes.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)
     codes = [process.wait() for process in processes]
     for show in shows:
         show.join()
