@@ -58,6 +58,12 @@ static inline ON_DEVICE void weights_copy_write(const struct weights_copy *copy,
         ((float *)copy->at)[i] = w;
 }
 
+/* The numbers that the exchange has of running statistics (exchange/statistics.h): the first of
+ * each vector, or those of one statistic. */
+struct statistic {
+    float *trained, *before, *slow, *reset, *w;
+};
+
 struct weights weights_flat(float *flat);
 /* The weights must not be in parts. */
 float *weights_all(struct weights weights);

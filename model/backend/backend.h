@@ -248,11 +248,10 @@ struct exchange_operations {
     /* Adds the withheld residual back: w += withheld. */
     void (*release)(struct backend *, size_t count, const uint16_t *withheld, struct weights w);
     /* Brings statistics up to date (exchange/statistics.h). Those that training has not moved since
-     * they were last set are set to w[count]. For all others, if `counts`: w += trained - before;
-     * `trained` is pulled towards w (`pulled` in backend/error_feedback.h); before[count] is set to
-     * it; and slow[count] follows it slowly. */
-    void (*track)(struct backend *, size_t count, bool companded, bool counts, float *trained,
-                  float *before, float *slow, float *w);
+     * they were last set are set to w. For all others, if `counts`: w += trained - before;
+     * `trained` is pulled towards w (`pulled` in backend/error_feedback.h), and `before` is set to
+     * it; `slow` follows it. at: the first of each vector [count]. */
+    void (*track)(struct backend *, size_t count, bool companded, bool counts, struct statistic at);
     /* Releases withheld progress that an update covers. For each entry with level k:
      * withheld -= part·tau·k, rounded to bfloat16. Withheld progress never passes 0, and does not
      * change if it and k differ in sign. */

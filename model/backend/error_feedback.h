@@ -18,6 +18,7 @@
 
 #include "base/companding.h"
 #include "base/update.h"
+#include "base/weights.h"
 
 #define PUBLISHED_MAX       (1 << 30)
 #define LOST_BITS           0x7FC00000u /* result of residual_bits for a NaN */
@@ -27,7 +28,8 @@
 /* Parts of running statistics (exchange/statistics.h) per publication. */
 #define STATISTIC_PULL   0.05f        /* of the unexplained distance, by which s moves to w */
 #define STATISTIC_FOLLOW (1.0f / 128) /* of its distance to s, by which `slow` moves */
-/* A statistic whose value moved less has not moved: PyTorch's copy is rounded twice. */
+/* A statistic whose value moved less has not moved: a copy is rounded. The epsilon of a batch norm
+ * is ten times as large. */
 #define STATISTIC_STILL 1e-5f
 
 ON_DEVICE static inline float residual(float w, int32_t base, bool companded)
@@ -124,19 +126,33 @@ ON_DEVICE static inline bool is_near(float before, float after, bool companded)
     return fabsf(value_moved(before, after, companded)) < STATISTIC_STILL;
 }
 
-/* Brings a statistic up to date (`track` in backend.h). */
-ON_DEVICE static inline void track_statistic(float *trained, float *before, float *slow, float *w,
-                                             bool companded, bool counts)
+/* Returns number c of a vector of statistics. */
+ON_DEVICE static inline struct statistic statistic_after(struct statistic first, size_t c)
 {
-    if (is_near(*before, *trained, companded) && is_near(*slow, *trained, companded)) {
-        *trained = *before = *slow = *w;
+    struct statistic at = first;
+    at.trained += c;
+    at.before += c;
+    at.slow += c;
+    at.reset += c;
+    at.w += c;
+    return at;
+}
+
+/* Brings a statistic up to date (`track` in backend.h). */
+ON_DEVICE static inline void track_statistic(struct statistic at, bool companded, bool counts)
+{
+    const bool is_still =
+        is_near(*at.before, *at.trained, companded) && is_near(*at.slow, *at.trained, companded);
+    if (is_still || is_near(*at.reset, *at.trained, companded)) {
+        *at.trained = *at.before = *at.slow = *at.reset = *at.w;
     } else if (counts) {
-        *w = moved_weight(*w, value_moved(*before, *trained, companded), companded);
-        *slow = moved_weight(*slow, STATISTIC_FOLLOW * value_moved(*slow, *trained, companded),
-                             companded);
-        const float explained = 2 * fabsf(value_moved(*slow, *trained, companded));
-        *trained = pulled(*trained, *w, explained, companded);
-        *before = *trained;
+        *at.w = moved_weight(*at.w, value_moved(*at.before, *at.trained, companded), companded);
+        *at.slow = moved_weight(
+            *at.slow, STATISTIC_FOLLOW * value_moved(*at.slow, *at.trained, companded), companded);
+        const float explained = 2 * fabsf(value_moved(*at.slow, *at.trained, companded));
+        *at.trained = pulled(*at.trained, *at.w, explained, companded);
+        *at.before = *at.trained;
+        *at.reset = NAN;
     }
 }
 
@@ -145,6 +161,13 @@ ON_DEVICE static inline void track_statistic(float *trained, float *before, floa
 ON_DEVICE static inline float step_of(uint32_t amount, float beta)
 {
     return (1 + beta) * QUANTUM * (float)amount;
+}
+
+/* Returns the move of a statistic's value by an own update of an earlier incarnation. Drops the
+ * residual r: the update does not say how much of it was published. */
+ON_DEVICE static inline float own_move_of_statistic(float r, float step, float level)
+{
+    return step * level - r;
 }
 
 /* Returns the move of a weight's value by an update that an earlier incarnation of this node

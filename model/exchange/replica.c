@@ -6,6 +6,7 @@
 
 #include "backend/error_feedback.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 #define ANEW_PART 4096 /* entries per piece in replica_reset_to_base */
 
@@ -28,7 +29,6 @@ static void download_weights(const struct replica *replica, struct weights weigh
     }
 }
 
-/* Trained statistics get the same values as the exchange's weights of them. */
 static void upload_weights(struct replica *replica, size_t first, size_t count, const float *host)
 {
     struct weights_part part;
@@ -36,7 +36,6 @@ static void upload_weights(struct replica *replica, size_t first, size_t count, 
         part = weights_part(replica->weights, first + c, first + count);
         replica->backend->upload(replica->backend, part.at, host + c, part.count * sizeof *host);
     }
-    statistics_reset(&replica->statistics, first, count);
 }
 
 void replica_init(struct replica *replica, struct arena *arena, struct backend *backend,
@@ -112,7 +111,7 @@ void replica_keep_statistics(struct replica *replica, struct arena *arena,
             weights_part(replica->weights, range[r].first, range[r].first + range[r].count);
         backend->elements->copy(backend, held.count, floats(own.flat + held.first),
                                 floats(held.at));
-        statistics_reset(&replica->statistics, held.first, held.count);
+        statistics_reset(&replica->statistics, held.first, held.count, true);
     }
 }
 
@@ -277,6 +276,11 @@ void replica_release(struct replica *replica)
     replica->is_withholding = false;
 }
 
+static void track(struct replica *replica, size_t first, size_t count, bool counts)
+{
+    statistics_track(&replica->statistics, first, count, replica->weights.are_companded, counts);
+}
+
 const struct update *replica_publish(struct replica *replica, const struct publish_terms *terms)
 {
     struct backend *backend = replica->backend;
@@ -284,8 +288,7 @@ const struct update *replica_publish(struct replica *replica, const struct publi
           (terms->withheld == 0 || replica->withheld));
     if (terms->withheld > 0)
         replica_release(replica);
-    const bool counts = terms->statistics_share > 0;
-    statistics_track(&replica->statistics, replica->weights.are_companded, counts);
+    track(replica, 0, replica->parameters, terms->statistics_share > 0);
     publish(replica, terms);
     if (terms->at_once > 0)
         overlap_on_published(&replica->overlap, &replica->published, terms->share,
@@ -305,13 +308,21 @@ static void check_update(const struct replica *replica, const struct update *upd
     CHECK(update->count == 0 || update->index[update->count - 1] < replica->parameters);
 }
 
+/* Statistics that training has not moved follow the update. */
+static void track_update(struct replica *replica, const struct update *update)
+{
+    if (replica->statistics.has_counted || update->count == 0)
+        return;
+    const size_t first = update->index[0], last = update->index[update->count - 1];
+    track(replica, first, last - first + 1, false);
+}
+
 void replica_apply(struct replica *replica, const struct update *update, float beta)
 {
     struct backend *backend = replica->backend;
     check_update(replica, update);
     backend->exchange->apply(backend, update, beta, replica->weights, replica->base);
-    if (!replica->statistics.has_counted)
-        statistics_track(&replica->statistics, replica->weights.are_companded, false);
+    track_update(replica, update);
     if (!replica->is_withholding || replica->overlap.share == 0)
         return;
     overlap_on_applied(&replica->overlap, &replica->published, update);
@@ -334,6 +345,7 @@ void replica_apply_own(struct replica *replica, const struct update *update, flo
     check_update(replica, update);
     replica_release(replica);
     backend->exchange->apply_own(backend, update, beta, replica->weights, replica->base);
+    track_update(replica, update);
 }
 
 uint64_t replica_digest(const struct replica *replica)
@@ -371,33 +383,44 @@ size_t replica_reset_to_base(struct replica *replica)
         replica_read_base_part(replica, first, count, part);
         upload_weights(replica, first, count, part);
     }
+    /* Lost statistics have no history. */
+    statistics_reset(&replica->statistics, 0, replica->parameters,
+                     first_lost < replica->parameters);
     replica->is_withholding = false;
     replica->lost = 0;
     replica->floor = 0;
     return first_lost;
 }
 
-double replica_statistics_distance(const struct replica *replica)
+void replica_read_statistics(const struct replica *replica, float *host)
 {
-    const bool companded = replica->trained.are_companded;
-    double sum = 0;
-    float trained[PIECE], base[PIECE];
     for (uint32_t r = 0; r < replica->statistics.ranges; r++) {
         const struct weights_part *range = &replica->statistics.range[r];
-        for (size_t at = 0; at < range->count; at += PIECE) {
-            const size_t first = range->first + at, count = size_min(range->count - at, PIECE);
-            download_weights(replica, replica->trained, first, count, trained);
-            replica_read_base_part(replica, first, count, base);
-            for (size_t c = 0; c < count; c++)
-                sum += fabs((double)value_moved(base[c], trained[c], companded));
-        }
+        download_weights(replica, replica->trained, range->first, range->count, host);
+        host += range->count;
     }
-    return replica->statistics.count > 0 ? sum / (double)replica->statistics.count : 0;
+}
+
+double replica_statistics_distance(const struct replica *replica, const float *host)
+{
+    const size_t all = replica->statistics.count;
+    double sum = 0;
+    for (uint32_t r = 0; r < replica->statistics.ranges; r++) {
+        const struct weights_part *range = &replica->statistics.range[r];
+        float *base = memory_new(range->count, sizeof *base);
+        replica_read_base_part(replica, range->first, range->count, base);
+        for (size_t c = 0; c < range->count; c++)
+            sum += fabs((double)value_moved(base[c], host[c], replica->trained.are_companded));
+        host += range->count;
+        free(base);
+    }
+    return all > 0 ? sum / (double)all : 0;
 }
 
 void replica_reset_statistics(struct replica *replica)
 {
-    statistics_reset(&replica->statistics, 0, replica->parameters);
+    track(replica, 0, replica->parameters, true); /* the movement stays in the residual */
+    statistics_reset(&replica->statistics, 0, replica->parameters, false);
 }
 
 size_t replica_first_saturated(const struct replica *replica)
@@ -436,6 +459,7 @@ void replica_read_weights(const struct replica *replica, float *host)
 void replica_write_weights(struct replica *replica, const float *host)
 {
     upload_weights(replica, 0, replica->parameters, host);
+    statistics_reset(&replica->statistics, 0, replica->parameters, true);
 }
 
 void replica_read_block(const struct replica *replica, size_t first, size_t count, int32_t *host)
@@ -454,8 +478,7 @@ void replica_write_block(struct replica *replica, size_t first, size_t count, co
         settle(replica);
     } else {
         backend->exchange->rebase(backend, first, count, host, replica->weights, replica->base);
-        if (statistics_are_in(&replica->statistics, first, count))
-            statistics_track(&replica->statistics, replica->weights.are_companded, false);
+        track(replica, first, count, false);
     }
 }
 
@@ -465,7 +488,7 @@ void replica_save(const struct replica *replica, struct learner_state *state)
     const size_t first = state->first, bytes = state->parameters * sizeof(float);
     check_block(replica, first, state->parameters);
     backend->download(backend, state->base, replica->base + first, bytes);
-    download_weights(replica, replica->weights, first, state->parameters, state->weights);
+    download_weights(replica, replica->trained, first, state->parameters, state->weights);
 }
 
 void replica_restore(struct replica *replica, const struct learner_state *state)
@@ -476,6 +499,8 @@ void replica_restore(struct replica *replica, const struct learner_state *state)
     replica->is_withholding = false;
     backend->upload(backend, replica->base + first, state->base, bytes);
     upload_weights(replica, first, state->parameters, state->weights);
+    statistics_restore(&replica->statistics, first, state->parameters, state->weights, state->base,
+                       replica->weights.are_companded);
     settle(replica);
 }
 

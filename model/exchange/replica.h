@@ -105,9 +105,11 @@ void replica_keep_statistics(struct replica *replica, struct arena *arena,
  * when no update is on its way, such as after a settle. */
 void replica_reset_statistics(struct replica *replica);
 
-/* Returns the mean distance of the values of the trained statistics from the base's; 0 without
- * statistics. A distance of 1 is a factor of two for a statistic beyond 2. */
-double replica_statistics_distance(const struct replica *replica);
+/* Reads the trained statistics to host[statistics.count]. */
+void replica_read_statistics(const struct replica *replica, float *host);
+/* Returns the mean distance between the values of statistics host[statistics.count] and the base's;
+ * 0 without statistics. A distance of 1 is a factor of two for a statistic beyond 2. */
+double replica_statistics_distance(const struct replica *replica, const float *host);
 
 /* Allocates memory for withheld progress. Before this call, terms->withheld must be 0. */
 void replica_allow_withholding(struct replica *replica);
@@ -133,7 +135,7 @@ double replica_agreement(const struct replica *replica, const struct update *upd
  * moves as by any update. The update's progress is subtracted from the residual as far as the
  * residual contains it, so progress in the restored state is not published twice. If the residual
  * contains all of it and beta is unchanged, base and weights become the same, bit for bit, as after
- * the publication. */
+ * the publication. The residual of a statistic is dropped. */
 void replica_apply_own(struct replica *replica, const struct update *update, float beta);
 
 uint64_t replica_digest(const struct replica *replica);
@@ -161,8 +163,9 @@ void replica_read_block(const struct replica *replica, size_t first, size_t coun
 void replica_write_block(struct replica *replica, size_t first, size_t count, const int32_t *host,
                          bool keep_weights);
 
-/* Copy base and weights to or from `state`: state->parameters entries, from entry state->first on.
- * Withheld progress is not saved, and replica_restore drops it. */
+/* Copy base and trained weights to or from `state`: state->parameters entries, from entry
+ * state->first on. Withheld progress and the residuals of statistics are not saved, and
+ * replica_restore drops them. */
 void replica_save(const struct replica *replica, struct learner_state *state);
 void replica_restore(struct replica *replica, const struct learner_state *state);
 

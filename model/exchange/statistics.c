@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/companding.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/min_max.h"
@@ -23,6 +24,7 @@ void statistics_init(struct statistics *statistics, struct arena *arena, struct 
     statistics->held = backend->alloc(backend, statistics->count * sizeof(float));
     statistics->before = backend->alloc(backend, statistics->count * sizeof(float));
     statistics->slow = backend->alloc(backend, statistics->count * sizeof(float));
+    statistics->reset = backend->alloc(backend, statistics->count * sizeof(float));
 }
 
 struct weights statistics_view(struct statistics *statistics, struct weights trained,
@@ -54,48 +56,76 @@ struct weights statistics_view(struct statistics *statistics, struct weights tra
         .part = statistics->part, .parts = parts, .are_companded = trained.are_companded};
 }
 
-void statistics_track(struct statistics *statistics, bool companded, bool counts)
+/* The part of entries first .. first+count-1 that is in one range: the numbers of its first entry,
+ * and how many entries it has, which may be 0. */
+struct overlap_part {
+    struct statistic at;
+    size_t count;
+};
+
+/* before: statistics in earlier ranges. */
+static struct overlap_part part_in(const struct statistics *statistics, uint32_t r, size_t before,
+                                   size_t first, size_t count)
 {
-    size_t at = 0;
+    const struct weights_part *range = &statistics->range[r];
+    const size_t from = size_max(first, range->first),
+                 to = size_min(first + count, range->first + range->count);
+    if (from >= to)
+        return (struct overlap_part){.count = 0};
+    const size_t skipped = from - range->first, at = before + skipped;
+    return (struct overlap_part){.at = {.trained = range->at + skipped,
+                                        .before = statistics->before + at,
+                                        .slow = statistics->slow + at,
+                                        .reset = statistics->reset + at,
+                                        .w = statistics->held + at},
+                                 .count = to - from};
+}
+
+void statistics_track(struct statistics *statistics, size_t first, size_t count, bool companded,
+                      bool counts)
+{
+    size_t before = 0;
     statistics->has_counted = statistics->has_counted || counts;
-    for (uint32_t r = 0; r < statistics->ranges; r++) {
-        const struct weights_part *range = &statistics->range[r];
-        statistics->backend->exchange->track(statistics->backend, range->count, companded, counts,
-                                             range->at, statistics->before + at,
-                                             statistics->slow + at, statistics->held + at);
-        at += range->count;
+    for (uint32_t r = 0; r < statistics->ranges; before += statistics->range[r++].count) {
+        const struct overlap_part part = part_in(statistics, r, before, first, count);
+        if (part.count > 0)
+            statistics->backend->exchange->track(statistics->backend, part.count, companded, counts,
+                                                 part.at);
     }
 }
 
-bool statistics_are_in(const struct statistics *statistics, size_t first, size_t count)
-{
-    for (uint32_t r = 0; r < statistics->ranges; r++) {
-        const struct weights_part *range = &statistics->range[r];
-        if (range->first < first + count && first < range->first + range->count)
-            return true;
-    }
-    return false;
-}
-
-void statistics_reset(struct statistics *statistics, size_t first, size_t count)
+void statistics_reset(struct statistics *statistics, size_t first, size_t count, bool forgets)
 {
     struct backend *backend = statistics->backend;
-    const size_t end = first + count;
-    size_t at = 0;
+    size_t before = 0;
     statistics->has_counted = false;
-    for (uint32_t r = 0; r < statistics->ranges; r++) {
-        const struct weights_part *range = &statistics->range[r];
-        const size_t from = size_max(first, range->first),
-                     to = size_min(end, range->first + range->count);
-        if (from < to) {
-            const size_t skipped = from - range->first;
-            const struct numbers held = floats(statistics->held + at + skipped);
-            float *const copies[] = {range->at + skipped, statistics->before + at + skipped,
-                                     statistics->slow + at + skipped};
-            for (int i = 0; i < 3; i++)
-                backend->elements->copy(backend, to - from, held, floats(copies[i]));
-        }
-        at += range->count;
+    for (uint32_t r = 0; r < statistics->ranges; before += statistics->range[r++].count) {
+        const struct overlap_part part = part_in(statistics, r, before, first, count);
+        float *const copies[] = {part.at.trained, part.at.reset, part.at.before, part.at.slow};
+        for (int i = 0; i < (forgets ? 4 : 2) && part.count > 0; i++)
+            backend->elements->copy(backend, part.count, floats(part.at.w), floats(copies[i]));
+    }
+}
+
+void statistics_restore(struct statistics *statistics, size_t first, size_t count,
+                        const float *trained, const int32_t *units, bool companded)
+{
+    struct backend *backend = statistics->backend;
+    size_t before = 0;
+    statistics->has_counted = false;
+    for (uint32_t r = 0; r < statistics->ranges; before += statistics->range[r++].count) {
+        const struct overlap_part part = part_in(statistics, r, before, first, count);
+        if (part.count == 0)
+            continue;
+        const size_t from = size_max(first, statistics->range[r].first) - first;
+        float *const copies[] = {part.at.trained, part.at.reset, part.at.before, part.at.slow};
+        float *base = memory_new(part.count, sizeof *base);
+        for (size_t c = 0; c < part.count; c++)
+            base[c] = weight_of_units(units[from + c], companded);
+        backend->upload(backend, part.at.w, base, part.count * sizeof *base);
+        for (int i = 0; i < 4; i++)
+            backend->upload(backend, copies[i], trained + from, part.count * sizeof *trained);
+        free(base);
     }
 }
 
@@ -106,6 +136,7 @@ void statistics_free(struct statistics *statistics)
         statistics->backend->free(statistics->backend, statistics->held);
         statistics->backend->free(statistics->backend, statistics->before);
         statistics->backend->free(statistics->backend, statistics->slow);
+        statistics->backend->free(statistics->backend, statistics->reset);
     }
     *statistics = (struct statistics){.ranges = 0};
 }

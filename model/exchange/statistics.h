@@ -40,11 +40,13 @@ struct statistics {
     struct backend *backend; /* not owned; its memory holds the vectors below */
     /* [ranges] the trained statistics, sorted by entry; `at` belongs to the caller */
     struct weights_part *range;
-    uint32_t ranges;           /* 0 = the model has no statistics */
-    size_t count;              /* statistics in all ranges */
-    float *held;               /* [count] weights of the exchange, range after range */
-    float *before;             /* [count] trained statistics after the last statistics_track */
-    float *slow;               /* [count] follows the trained statistics within 128 publications */
+    uint32_t ranges; /* 0 = the model has no statistics */
+    size_t count;    /* statistics in all ranges */
+    float *held;     /* [count] weights of the exchange, range after range */
+    float *before;   /* [count] trained statistics after the last statistics_track */
+    float *slow;     /* [count] follows the trained statistics within 128 publications */
+    /* [count] value to which the trained statistics were last reset; NaN once they have moved */
+    float *reset;
     struct weights_part *part; /* parts of the last statistics_view */
     bool has_counted;          /* movement has counted since the last reset (statistics_track) */
 };
@@ -59,18 +61,23 @@ void statistics_init(struct statistics *statistics, struct arena *arena, struct 
 struct weights statistics_view(struct statistics *statistics, struct weights trained,
                                size_t parameters);
 
-/* Sets statistics that training has not moved yet to the exchange's weights. If `counts`, moves the
- * exchange's weights of all others by their movement since the last call that counted, and pulls
- * them. Call it before each publication, and, without `counts`, after each other movement of the
- * exchange's weights while has_counted is false. */
-void statistics_track(struct statistics *statistics, bool companded, bool counts);
+/* Brings statistics among entries first .. first+count-1 up to date. Sets those that training has
+ * not moved to the exchange's weights. If `counts`, moves the exchange's weights of all others by
+ * their movement since the last call that counted, and pulls them. Call it before each publication,
+ * and, without `counts`, after each other movement of the exchange's weights while has_counted is
+ * false. */
+void statistics_track(struct statistics *statistics, size_t first, size_t count, bool companded,
+                      bool counts);
 
-/* Returns true if one of entries first .. first+count-1 is a statistic. */
-bool statistics_are_in(const struct statistics *statistics, size_t first, size_t count);
+/* Sets the trained statistics among entries first .. first+count-1 to the exchange's weights. If
+ * `forgets`, later movement counts from there; otherwise from the statistics before, so that the
+ * way back to the data does not count. */
+void statistics_reset(struct statistics *statistics, size_t first, size_t count, bool forgets);
 
-/* Sets the trained statistics among entries first .. first+count-1 to the exchange's weights. The
- * difference does not count as movement. */
-void statistics_reset(struct statistics *statistics, size_t first, size_t count);
+/* Sets statistics among entries first .. first+count-1 to saved ones: trained[count], and a base of
+ * units[count], from which the exchange's weights continue without a residual. */
+void statistics_restore(struct statistics *statistics, size_t first, size_t count,
+                        const float *trained, const int32_t *units, bool companded);
 
 void statistics_free(struct statistics *statistics);
 

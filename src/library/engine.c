@@ -145,6 +145,7 @@ static bool grant(struct engine *engine)
 static void make_page(struct engine *engine)
 {
     free(engine->page);
+    free(engine->statistics);
     engine->page = host_page(&engine->host, &engine->page_bytes);
     engine->pages = engine->wishes.pages;
     CHECK(pthread_cond_broadcast(&engine->told) == 0);

@@ -225,20 +225,29 @@ static bool has_finished(const struct engine *engine, const struct engine_standi
     return standing->finish == FINISH_DONE;
 }
 
-/* Warns if the shared running statistics are not near this program's, to whose weights they
- * belong. Programs that train for a few seconds may publish theirs with shares that do not add up.
- */
+/* Keeps the program's own running statistics, before the first revert. */
+static void keep_statistics(struct engine *engine)
+{
+    const struct learner *learner = engine->caller.learner;
+    if (engine->statistics || learner_statistics(learner) == 0)
+        return;
+    engine->statistics = memory_new(learner_statistics(learner), sizeof *engine->statistics);
+    caller_learner_gather(&engine->caller);
+    learner_read_statistics(learner, engine->statistics);
+}
+
+/* Warns if the shared running statistics are far from the program's own. Programs that train for
+ * a second or so may publish theirs with shares that do not add up. */
 static void check_statistics(struct engine *engine)
 {
-    const double distance = learner_statistics_distance(engine->caller.learner);
-    if (distance < STATISTICS_FAR)
-        return;
     struct note note = {.kind = NOTE_FINISHED, .level = LEVEL_WARNING};
+    const float *own = engine->statistics;
+    if (!own || learner_statistics_distance(engine->caller.learner, own) < STATISTICS_FAR)
+        return;
     (void)snprintf(note.text, sizeof note.text,
-                   "the shared running statistics are far from this program's own, by a factor of "
-                   "%.1f in the mean: evaluate the shared model, and train for more than ten "
-                   "seconds or normalise the inputs",
-                   exp2(distance));
+                   "the shared running statistics are far from this program's own: evaluate the "
+                   "shared model. If the program trained for less than ten seconds, train longer; "
+                   "otherwise its data are unlike the others'");
     note_queue_put(engine->notes, &note);
 }
 
@@ -256,7 +265,8 @@ static int finish(struct hearsay *node, uint64_t due_ns)
         is_over = engine_wait(engine, due_ns, has_finished, &standing);
     }
     if (standing.finish >= FINISH_WAITING && standing.finish != engine->reverted) {
-        if (standing.finish == FINISH_DONE && engine->reverted == FINISH_NOT_ASKED)
+        keep_statistics(engine);
+        if (standing.finish == FINISH_DONE)
             check_statistics(engine);
         caller_learner_revert(&engine->caller);
         engine->reverted = standing.finish;

@@ -36,12 +36,8 @@
 #include "node/transfer/transfer.h"
 
 /* Time after a request for missing rumors in which the node counts as catching up. */
-#define CATCH_UP_NS (5 * SECOND_NS)
-/* Times after the start of training in which a node publishes no running statistics, and in which
- * it publishes them with equal shares. */
-#define STATISTICS_HELD_NS  (3 * SECOND_NS)
-#define STATISTICS_EQUAL_NS (60 * SECOND_NS)
-#define NOTES_WAITING       256
+#define CATCH_UP_NS   (5 * SECOND_NS)
+#define NOTES_WAITING 256
 
 size_t node_arena_bytes(const struct node_options *options)
 {
@@ -372,21 +368,6 @@ static bool next_train(struct node *node, struct action *action)
     return true;
 }
 
-/* Returns the share of running statistics in a publication; 0 = they are held back. They move far
- * in the first steps, when the nodes do not know yet which others train, nor how fast. So at first
- * they are held back, and then all nodes have equal shares. */
-static double statistics_share(const struct node *node)
-{
-    const uint64_t trained_ns = node->now_ns - joining_training_ns(node);
-    if (leaving_stage(node) == STAGE_RUNNING && !publish_schedule_hurries(node) &&
-        trained_ns < STATISTICS_HELD_NS)
-        return 0;
-    if (trained_ns < STATISTICS_EQUAL_NS)
-        return shares_equal(membership_members(node), node->now_ns);
-    return shares_with_finished(membership_members(node), node->options.weigh_throughput,
-                                node->now_ns);
-}
-
 static bool next_publish(struct node *node, struct action *action)
 {
     if (publishing_state(node) != PUBLISHING_WANTED || broadcast_lacks_first(node) ||
@@ -394,7 +375,6 @@ static bool next_publish(struct node *node, struct action *action)
         return false;
     const struct publish_facts facts = {
         .share = shares_own(membership_members(node), node->options.weigh_throughput, node->now_ns),
-        .statistics_share = statistics_share(node),
         .swarm_samples = progress_samples(node),
         .is_first = broadcast_own(node)->next == 0,
         .beta = beta(node),

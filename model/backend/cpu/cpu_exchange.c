@@ -115,7 +115,9 @@ static void cpu_apply_own(struct backend *backend, const struct update *host_upd
         const float r = residual(*weight, base[c], w.are_companded);
         const float step =
             step_of(amount, beta_of(*weight, beta, w.are_companded, weights.here.are_statistics));
-        const float move = own_move(r, host_update->tau, step, (float)level);
+        const float move = weights.here.are_statistics
+                               ? own_move_of_statistic(r, step, (float)level)
+                               : own_move(r, host_update->tau, step, (float)level);
         *weight = moved_weight(*weight, move, w.are_companded);
         base[c] = add_wrapping(base[c], amount * (uint32_t)level);
     }
@@ -172,11 +174,11 @@ static void cpu_release(struct backend *backend, size_t count, const uint16_t *w
 }
 
 static void cpu_track(struct backend *backend, size_t count, bool companded, bool counts,
-                      float *trained, float *before, float *slow, float *w)
+                      struct statistic at)
 {
     (void)backend;
     for (size_t c = 0; c < count; c++)
-        track_statistic(&trained[c], &before[c], &slow[c], &w[c], companded, counts);
+        track_statistic(statistic_after(at, c), companded, counts);
 }
 
 static void cpu_let_go(struct backend *backend, const struct update *host_update, float part,

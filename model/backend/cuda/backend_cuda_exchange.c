@@ -221,11 +221,10 @@ static void cuda_release(struct backend *backend, size_t count, const uint16_t *
 }
 
 static void cuda_track(struct backend *backend, size_t count, bool companded, bool counts,
-                       float *trained, float *before, float *slow, float *w)
+                       struct statistic at)
 {
-    cuda_check(
-        kernel_track(cuda_on(backend)->stream, count, companded, counts, trained, before, slow, w),
-        "following statistics");
+    cuda_check(kernel_track(cuda_on(backend)->stream, count, companded, counts, at),
+               "following statistics");
 }
 
 static void cuda_let_go(struct backend *backend, const struct update *host_update, float part,

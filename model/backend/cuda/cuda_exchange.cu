@@ -344,7 +344,10 @@ static __global__ void apply(unsigned count, struct update update, float beta, b
         const float r = residual(*weight.at, base[c], w.are_companded);
         const float step =
             step_of(update.amount, beta_of(*weight.at, beta, w.are_companded, weight.is_statistic));
-        const float move = own ? own_move(r, update.tau, step, (float)level) : step * (float)level;
+        float move = step * (float)level;
+        if (own)
+            move = weight.is_statistic ? own_move_of_statistic(r, step, (float)level)
+                                       : own_move(r, update.tau, step, (float)level);
         *weight.at = moved_weight(*weight.at, move, w.are_companded);
         base[c] = add_wrapping(base[c], update.amount * (uint32_t)level);
     }
@@ -409,17 +412,16 @@ cudaError_t kernel_release(cudaStream_t stream, size_t count, const uint16_t *wi
     return launch_each(stream, count, release, withheld, w);
 }
 
-static __global__ void track(unsigned count, bool companded, bool counts, float *trained,
-                             float *before, float *slow, float *w)
+static __global__ void track(unsigned count, bool companded, bool counts, struct statistic at)
 {
     EACH (c, count)
-        track_statistic(&trained[c], &before[c], &slow[c], &w[c], companded, counts);
+        track_statistic(statistic_after(at, c), companded, counts);
 }
 
 cudaError_t kernel_track(cudaStream_t stream, size_t count, bool companded, bool counts,
-                         float *trained, float *before, float *slow, float *w)
+                         struct statistic at)
 {
-    return launch_each(stream, count, track, companded, counts, trained, before, slow, w);
+    return launch_each(stream, count, track, companded, counts, at);
 }
 
 static __global__ void let_go(unsigned count, struct update update, float step, uint16_t *withheld)

@@ -4,7 +4,6 @@
 
 struct lifecycle {
     enum joining joining;
-    uint64_t training_ns; /* time of the move to JOINING_TRAINING */
     enum stage stage;
     bool is_asked_to_leave;
     enum finishing finishing;
@@ -62,14 +61,6 @@ void joining_move(struct node *node, enum joining to)
 {
     CHECK(JOINING_MOVES[node->lifecycle->joining] & MAY(to));
     node->lifecycle->joining = to;
-    if (to == JOINING_TRAINING)
-        node->lifecycle->training_ns = node->now_ns;
-}
-
-uint64_t joining_training_ns(const struct node *node)
-{
-    return node->lifecycle->joining == JOINING_TRAINING ? node->lifecycle->training_ns
-                                                        : node->now_ns;
 }
 
 bool joining_has_joined(const struct node *node)

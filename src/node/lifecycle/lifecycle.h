@@ -62,8 +62,6 @@ size_t lifecycle_arena_bytes(void);
 
 enum joining joining_state(const struct node *node);
 void joining_move(struct node *node, enum joining to);
-/* Returns the time when the node began to train; now if it has not begun. */
-uint64_t joining_training_ns(const struct node *node);
 /* Returns true in the states JOINED and TRAINING. */
 bool joining_has_joined(const struct node *node);
 /* Moves to JOINED and adds a note with the reason `why`, unless the node has joined before. */

@@ -26,6 +26,10 @@
 #define FINISH_PAUSE_NS (SECOND_NS / 5) /* time between two publications of a finishing node */
 /* Publications without a wait between them that a node alone in the swarm makes, at most. */
 #define HURRIES_MOST 256
+/* Times after the first step in which a node publishes no running statistics, and in which it
+ * publishes them with equal shares. */
+#define STATISTICS_HELD_NS  (3 * SECOND_NS)
+#define STATISTICS_EQUAL_NS (60 * SECOND_NS)
 /* Publications without a wait end when their threshold falls to this part of hurried_tau. */
 #define HURRIED_PART (1.0F / 50)
 /* Reported samples per second of a node that has stopped learning; 0 would mean unknown. */
@@ -59,6 +63,8 @@ static void measure_step(struct publish_schedule *schedule, uint64_t now_ns, uin
 bool publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t samples)
 {
     struct publish_schedule *schedule = &node->rate->schedule;
+    if (schedule->steps == 0)
+        schedule->first_step_ns = node->now_ns;
     schedule->steps += steps;
     schedule->samples += samples;
     const double many = WAIT_LEAST * OUTER_STEP_MANY;
@@ -185,20 +191,17 @@ void publish_schedule_consider(struct node *node)
 
 void publish_schedule_hurry(struct node *node)
 {
-    const struct publish_schedule *schedule = &node->rate->schedule;
+    struct publish_schedule *schedule = &node->rate->schedule;
+    schedule->hold_is_over = true;
     const bool may = publishing_state(node) == PUBLISHING_IDLE &&
-                     leaving_stage(node) == STAGE_RUNNING && schedule->steps_since > 0;
+                     leaving_stage(node) == STAGE_RUNNING &&
+                     (schedule->steps_since > 0 || schedule->holds_statistics);
     CHECK(node->options.trains || !may);
     if (!may)
         return;
     node->rate->schedule.hurries = HURRIES_MOST;
     node->rate->schedule.hurried_tau = 0;
     publishing_move(node, PUBLISHING_WANTED);
-}
-
-bool publish_schedule_hurries(const struct node *node)
-{
-    return node->rate->schedule.hurries > 0;
 }
 
 /* Returns true if the node must publish again immediately, in a series that publish_schedule_hurry
@@ -255,6 +258,22 @@ static double at_once(const struct node *node)
     return fmax(ANSWER_STEPS / fmax(schedule->steps_since, 1), 1);
 }
 
+/* Returns the share of running statistics in a publication; 0 = they are held back. They move far
+ * in the first steps, when the nodes do not know yet which others train, nor how fast. So at first
+ * they are held back, and then all nodes have equal shares. */
+static double share_of_statistics(const struct node *node)
+{
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    const struct members *members = membership_members(node);
+    const uint64_t trained_ns = node->now_ns - schedule->first_step_ns;
+    if (leaving_stage(node) == STAGE_RUNNING && !schedule->hold_is_over &&
+        trained_ns < STATISTICS_HELD_NS)
+        return 0;
+    if (trained_ns < STATISTICS_EQUAL_NS)
+        return shares_equal(members, node->now_ns);
+    return shares_with_finished(members, node->options.weigh_throughput, node->now_ns);
+}
+
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
                             struct action *action)
 {
@@ -273,7 +292,7 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
                   .last_bytes = schedule->last_bytes,
                   .tau = node->options.tau,
                   .share = facts->share,
-                  .statistics_share = facts->statistics_share,
+                  .statistics_share = share_of_statistics(node),
                   .gain = schedule->outer_step.gain,
                   .at_once = at_once(node),
                   .beta = facts->beta,
@@ -283,6 +302,7 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
         .last = schedule->is_last,
     };
     CHECK(action->terms.budget_bytes > 0);
+    schedule->holds_statistics = action->terms.statistics_share == 0;
     schedule->allowed_bytes = action->terms.budget_bytes;
     publishing_move(node, PUBLISHING_OUT);
     schedule->span_ns = node->now_ns - schedule->published_ns;

@@ -92,12 +92,10 @@ void publish_schedule_hurry(struct node *node);
 
 /* Values of a publication that other folders determine. */
 struct publish_facts {
-    double share;            /* this node's share of the swarm's training, in (0, 1] */
-    double statistics_share; /* shares_equal, shares_with_finished; 0 = running statistics are not
-                                published */
-    uint64_t swarm_samples;  /* samples that the swarm has learned */
-    bool is_first;           /* the first publication of this incarnation, which is kept small */
-    double beta;             /* outer momentum */
+    double share;           /* this node's share of the swarm's training, in (0, 1] */
+    uint64_t swarm_samples; /* samples that the swarm has learned */
+    bool is_first;          /* the first publication of this incarnation, which is kept small */
+    double beta;            /* outer momentum */
 };
 /* Changes the publishing state from WANTED to OUT, and sets *action to a PUBLISH. */
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
@@ -108,8 +106,6 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
 bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update *update,
                           uint64_t took_ns);
 
-/* Returns true if the next publication is part of a series of publish_schedule_hurry. */
-bool publish_schedule_hurries(const struct node *node);
 /* Returns the present outer momentum. */
 double publish_schedule_beta(const struct node *node);
 /* Returns the number of samples that this node has learned since its start. */

@@ -180,6 +180,10 @@ class Shared:
             return torch.view_as_complex(tensor.float().contiguous())
         return tensor.exp() if name in self._logs else tensor
 
+    def is_statistic(self, name: str) -> bool:
+        """Returns whether a shared tensor is a running mean or variance of a batch norm."""
+        return name in self._statistics
+
     def movement(self, name: str, before: torch.Tensor) -> torch.Tensor:
         """Returns how far a shared tensor has moved since it had the values `before`: the difference,
         or the logarithm of the ratio for a variance that is shared as a logarithm."""

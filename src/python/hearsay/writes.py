@@ -125,6 +125,8 @@ class Writes:
                 yield
             finally:  # a call that fails may have applied updates before
                 for each in tensors:
+                    if self._shared.is_statistic(each):
+                        continue  # a running statistic stays the script's own
                     self._add_missed(each, self._shared.movement(each, before.pop(each)))
         finally:
             for each, tensor in tensors.items():

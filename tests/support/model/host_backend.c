@@ -391,12 +391,15 @@ static void host_release(struct backend *b_, size_t count, const uint16_t *withh
 }
 
 static void host_track(struct backend *b_, size_t count, bool companded, bool counts,
-                       float *trained, float *before, float *slow, float *w)
+                       struct statistic at)
 {
     (void)b_;
-    device_of_tests->exchange->track(device_of_tests, count, companded, counts,
-                                     FLOATS(trained, count), FLOATS(before, count),
-                                     FLOATS(slow, count), FLOATS(w, count));
+    const struct statistic there = {.trained = FLOATS(at.trained, count),
+                                    .before = FLOATS(at.before, count),
+                                    .slow = FLOATS(at.slow, count),
+                                    .reset = FLOATS(at.reset, count),
+                                    .w = FLOATS(at.w, count)};
+    device_of_tests->exchange->track(device_of_tests, count, companded, counts, there);
     carry_back();
 }
 
