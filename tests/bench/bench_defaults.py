@@ -6,7 +6,7 @@
 
 Runs the simulator. All nodes have the same speed, and each has its own shard:
   mlp20, mlp  a dense net on Fashion-MNIST for 20 and for 100 epochs of 60,000 samples
-  half        a convolutional net (half of lenet) for 20 epochs
+  half, half100   a convolutional net (half of lenet) for 20 and for 100 epochs
   resnet8     a residual net with batch norm (5,266 parameters) for 20 epochs
   gpt         a GPT of 0.37 M parameters on 4 MB of an English dictionary, 4,800 samples a node
   gpt-long    the same GPT for 19,200 samples a node
@@ -28,7 +28,7 @@ Settings of text (Muon):
   cosine-5x  the same from 0.02
 
 --only: places and settings whose names have all these parts, such as half/16,cosine. A run takes one and
-a half to five minutes of one processor. --kept FILE: reads the results of earlier runs from FILE, and
+a half to five minutes of one processor, 100 epochs of half 25 minutes. --kept FILE: reads the results of earlier runs from FILE, and
 appends new ones. Text needs Debian's dict-gcide.
 """
 import argparse
@@ -48,7 +48,8 @@ RESNET8 = ("conv 8 3x3 stride 2 pad 1 plain, batchnorm, relu, residual(conv 8 3x
            "conv 16 3x3 pad 1 plain, batchnorm | conv 16 1x1 stride 2 plain, batchnorm), relu, avgpool, dense 10")
 GPT = ("embed 256 96, position 64, 3 * (residual(norm, attention 4), "
        "residual(norm, dense 384, gelu, dense 96)), norm, logits tied")
-PLACES = {"mlp20": (MLP, 20), "mlp": (MLP, 100), "half": (HALF, 20), "resnet8": (RESNET8, 20)}  # layers, epochs
+PLACES = {"mlp20": (MLP, 20), "mlp": (MLP, 100), "half": (HALF, 20), "half100": (HALF, 100),
+          "resnet8": (RESNET8, 20)}  # layers, epochs
 TEXTS = {"gpt": 4800, "gpt-long": 19200}  # samples of each node
 DICTIONARY, TEXT_BYTES = "/usr/share/dictd/gcide.dict.dz", 4000000
 IMAGES = 60000
