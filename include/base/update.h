@@ -35,11 +35,12 @@ static inline int update_level_max(uint32_t amount)
     return MOVE_MAX / amount < LEVEL_MAX ? (int)(MOVE_MAX / amount) : LEVEL_MAX;
 }
 
-/* Returns true if the update moves an entry by more than half of what an update may. */
+/* Returns true if the update moves an entry far, and as far as the update's amount permits. */
 static inline bool update_is_full(const struct update *update)
 {
     for (uint32_t i = 0; i < update->count; i++)
-        if ((uint64_t)abs(update->level[i]) * update->amount > MOVE_MAX / 2)
+        if (abs(update->level[i]) == update_level_max(update->amount) &&
+            (uint64_t)abs(update->level[i]) * update->amount > MOVE_MAX / 64)
             return true;
     return false;
 }

@@ -28,6 +28,8 @@
 /* Parts of running statistics (exchange/statistics.h) per publication. */
 #define STATISTIC_PULL   0.05f        /* of the unexplained distance, by which s moves to w */
 #define STATISTIC_FOLLOW (1.0f / 128) /* of its distance to s, by which `slow` moves */
+/* A statistic whose value is farther from the base was not published, or not by this node. */
+#define STATISTIC_FAR 1.0f
 /* A statistic whose value moved less has not moved: a copy is rounded. The epsilon of a batch norm
  * is ten times as large. */
 #define STATISTIC_STILL 1e-5f
@@ -141,12 +143,16 @@ ON_DEVICE static inline struct statistic statistic_after(struct statistic first,
 /* Brings a statistic up to date (`track` in backend.h). */
 ON_DEVICE static inline void track_statistic(struct statistic at, bool companded, bool counts)
 {
-    const bool is_still =
-        is_near(*at.before, *at.trained, companded) && is_near(*at.slow, *at.trained, companded);
-    if (is_still || is_near(*at.reset, *at.trained, companded)) {
+    if (is_near(*at.before, *at.trained, companded) && is_near(*at.slow, *at.trained, companded)) {
         *at.trained = *at.before = *at.slow = *at.reset = *at.w;
+    } else if (is_near(*at.reset, *at.trained, companded)) {
+        *at.trained = *at.reset = *at.w;
+        if (fabsf(value_moved(*at.before, *at.w, companded)) > STATISTIC_FAR)
+            *at.before = *at.w;
     } else if (counts) {
         *at.w = moved_weight(*at.w, value_moved(*at.before, *at.trained, companded), companded);
+        if (*at.slow != *at.slow) /* NaN: restored */
+            *at.slow = *at.trained;
         *at.slow = moved_weight(
             *at.slow, STATISTIC_FOLLOW * value_moved(*at.slow, *at.trained, companded), companded);
         const float explained = 2 * fabsf(value_moved(*at.slow, *at.trained, companded));

@@ -1,7 +1,9 @@
 #include "exchange/statistics.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "backend/error_feedback.h"
 #include "base/companding.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -118,13 +120,24 @@ void statistics_restore(struct statistics *statistics, size_t first, size_t coun
         if (part.count == 0)
             continue;
         const size_t from = size_max(first, statistics->range[r].first) - first;
-        float *const copies[] = {part.at.trained, part.at.reset, part.at.before, part.at.slow};
-        float *base = memory_new(part.count, sizeof *base);
-        for (size_t c = 0; c < part.count; c++)
+        float *base = memory_new(part.count, sizeof *base),
+              *before_it = memory_new(part.count, sizeof *before_it),
+              *unknown = memory_new(part.count, sizeof *unknown);
+        for (size_t c = 0; c < part.count; c++) {
+            const float own = trained[from + c];
             base[c] = weight_of_units(units[from + c], companded);
-        backend->upload(backend, part.at.w, base, part.count * sizeof *base);
-        for (int i = 0; i < 4; i++)
-            backend->upload(backend, copies[i], trained + from, part.count * sizeof *trained);
+            const bool is_far = fabsf(value_moved(base[c], own, companded)) > STATISTIC_FAR;
+            before_it[c] = is_far ? base[c] : own;
+            unknown[c] = NAN;
+        }
+        const size_t bytes = part.count * sizeof(float);
+        backend->upload(backend, part.at.w, base, bytes);
+        backend->upload(backend, part.at.trained, trained + from, bytes);
+        backend->upload(backend, part.at.reset, trained + from, bytes);
+        backend->upload(backend, part.at.before, before_it, bytes);
+        backend->upload(backend, part.at.slow, unknown, bytes);
+        free(before_it);
+        free(unknown);
         free(base);
     }
 }

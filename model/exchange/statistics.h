@@ -44,8 +44,9 @@ struct statistics {
     size_t count;    /* statistics in all ranges */
     float *held;     /* [count] weights of the exchange, range after range */
     float *before;   /* [count] trained statistics after the last statistics_track */
-    float *slow;     /* [count] follows the trained statistics within 128 publications */
-    /* [count] value to which the trained statistics were last reset; NaN once they have moved */
+    /* [count] follows the trained statistics within 128 publications; NaN = unknown */
+    float *slow;
+    /* [count] trained statistics after the last reset, until they have moved; then NaN */
     float *reset;
     struct weights_part *part; /* parts of the last statistics_view */
     bool has_counted;          /* movement has counted since the last reset (statistics_track) */
@@ -75,7 +76,8 @@ void statistics_track(struct statistics *statistics, size_t first, size_t count,
 void statistics_reset(struct statistics *statistics, size_t first, size_t count, bool forgets);
 
 /* Sets statistics among entries first .. first+count-1 to saved ones: trained[count], and a base of
- * units[count], from which the exchange's weights continue without a residual. */
+ * units[count]. The residual is not saved, so movement counts from the saved statistic, or from the
+ * base if that is far away. */
 void statistics_restore(struct statistics *statistics, size_t first, size_t count,
                         const float *trained, const int32_t *units, bool companded);
 

@@ -17,7 +17,7 @@ struct moment {
     double accuracy;                /* accuracy of the base; NAN = not measured now */
     double loss;                    /* loss of the base; NAN = not measured now */
     double distance;                /* consensus distance (consensus.h); NAN = not measured now */
-    uint64_t samples;               /* on which all nodes together have trained */
+    uint64_t samples;               /* samples on which all nodes together have trained */
     uint64_t rumor_bytes_published; /* bytes of published rumors, each rumor counted once */
     uint64_t sent_bytes;            /* including rumors */
     uint64_t control_bytes;         /* sent besides rumors */

@@ -75,7 +75,7 @@ struct host {
     struct status_watch watch;
     struct web web;
 
-    uint64_t status_ns; /* next time at which the work of each second is due */
+    uint64_t status_ns; /* next time at which the once-a-second work is due */
     uint64_t owner_ns;  /* next time at which the owner has work; UINT64_MAX = never */
     struct training_watch training;
     struct resets resets;

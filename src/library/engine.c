@@ -145,7 +145,6 @@ static bool grant(struct engine *engine)
 static void make_page(struct engine *engine)
 {
     free(engine->page);
-    free(engine->statistics);
     engine->page = host_page(&engine->host, &engine->page_bytes);
     engine->pages = engine->wishes.pages;
     CHECK(pthread_cond_broadcast(&engine->told) == 0);
@@ -491,6 +490,7 @@ void engine_free(struct engine *engine)
     caller_tensors_free(&engine->tensors);
     free(engine->file.extra);
     free(engine->page);
+    free(engine->statistics);
     CHECK(pthread_mutex_destroy(&engine->mutex) == 0);
     CHECK(pthread_cond_destroy(&engine->told) == 0);
     free(engine);

@@ -193,7 +193,7 @@ def words_of(name):
 
 
 def retired_in(name, is_public):
-    """Yields (retired word, the field's word) for each retired word in a name."""
+    """Yields (retired word, the field's word) for retired words in a name of fewer than SENTENCE_WORDS words."""
     words = words_of(name)
     if len(words) >= SENTENCE_WORDS:
         return

@@ -79,7 +79,7 @@ def c_comments(text):
 
 
 def hash_comments(text):
-    """Yields (line, comment) of comments that begin with #. Adjacent lines are one comment."""
+    """Yields (line, comment) of # comments on lines of their own. Adjacent lines are one comment."""
     begin, lines = 0, []
     for number, line in enumerate(text.split('\n') + [''], 1):
         found = re.match(r'\s*#(?!!)\s?(.*)', line)

@@ -50,6 +50,7 @@ def far_script(settings):
             time.sleep(0.01)
         finished = node.finish()
         state = node.state_dict()
+        node.status(), node.status()
         print(json.dumps({'all': finished.all, 'digest': node.info().digest,
                           'mean': state['0.running_mean'].mean().item(),
                           'variance': state['0.running_var'].mean().item(),

@@ -93,7 +93,7 @@ static void say_invented(const char *host, uint16_t port, uint32_t count)
 }
 
 /* The invented members have sixty ports of one foreign machine. Without a limit node 0 would dial
- * each port a dozen times in a minute. */
+ * each port about ten times in a minute. */
 static void invented_addresses_do_not_flood_a_machine(void **state)
 {
     (void)state;

@@ -280,7 +280,7 @@ static void a_slow_node_gets_a_longer_but_bounded_timeout(void **state)
     must_agree(3 * SECOND_NS);
 }
 
-/* Node 0 only extends its timeout for the incarnation that was paused. */
+/* Node 0 doubles the timeout only of a member that returns with the same incarnation. */
 static void a_new_incarnation_gets_no_longer_timeout(void **state)
 {
     (void)state;

@@ -100,8 +100,8 @@ static void cpu_attention_forward(struct backend *backend, const struct attentio
     }
 }
 
-/* Recomputes the softmax of a row of scores, as softmax_row does, from the logarithm of its
- * sum. */
+/* Recomputes the softmax of a row of scores, as softmax_row does. log_sum: logarithm of the sum of
+ * the row's exponentials. */
 EACH_WIDTH static void softmax_again(int seen, int keys, float log_sum, float *row)
 {
     for (int j = 0; j < seen; j++)

@@ -13,8 +13,8 @@
 
 /* From these sizes on (is_large), a product with unaligned rows is computed in the scratch buffer
  * or in two parts. */
-#define LARGE_COUNT ((size_t)1 << 18) /* number of outputs of the layer for a batch */
-#define LARGE_DEPTH 128               /* number of inputs of the layer */
+#define LARGE_COUNT ((size_t)1 << 18) /* minimum number of outputs of the layer for a batch */
+#define LARGE_DEPTH 128               /* minimum number of inputs of the layer */
 
 int cuda_padded(int columns)
 {

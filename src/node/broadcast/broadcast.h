@@ -170,7 +170,7 @@ bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, ui
 /* Call it when the neighbour of conversation `conn` is lost: requests from random neighbours the
  * rumors that it used to push to us. */
 void repair_on_lost(struct node *node, uint64_t conn);
-/* Requests missing rumors of all origins that are due. Call it a few times a second. */
+/* Requests missing rumors that have not arrived in time. Call it a few times a second. */
 void repair_review(struct node *node);
 
 #endif

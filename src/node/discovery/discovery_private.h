@@ -49,8 +49,8 @@ struct dialer {
     uint32_t *hashes;             /* [max] hash of each candidate's address, for a fast search */
     uint32_t count;
     uint32_t max;
-    /* Token bucket: number of dials of addresses where no member has answered; falls by one per
-     * TRY_NS. */
+    /* Token bucket: number of dials of addresses, other than seeds, where no member has answered;
+     * falls by one per TRY_NS. */
     double tries;
     uint64_t tries_ns; /* time when `tries` was last lowered */
     uint64_t dial_ns;  /* earliest time of the next search for a candidate to dial */

@@ -192,7 +192,7 @@ void publish_schedule_consider(struct node *node)
 void publish_schedule_hurry(struct node *node)
 {
     struct publish_schedule *schedule = &node->rate->schedule;
-    schedule->hold_is_over = true;
+    schedule->hold_is_over = schedule->hold_is_over || schedule->steps > 0;
     const bool may = publishing_state(node) == PUBLISHING_IDLE &&
                      leaving_stage(node) == STAGE_RUNNING &&
                      (schedule->steps_since > 0 || schedule->holds_statistics);

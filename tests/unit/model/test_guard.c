@@ -293,7 +293,7 @@ static void a_score_that_always_varies_is_no_event_and_a_collapse_is(void **stat
     for (int i = 0; i < 20; i++)
         evaluate(i % 4 < 2 ? 1500 : 1420, 2000, 0.8);
     for (uint32_t i = 0; i < found_count; i++)
-        found[i] = GUARD_NOTHING; /* a first drop may be reported */
+        found[i] = GUARD_NOTHING; /* discard: the first drop may have been reported */
     found_count = 0;
     for (int i = 0; i < 20; i++)
         evaluate(i % 4 < 2 ? 1500 : 1420, 2000, 0.8);

@@ -14,7 +14,7 @@
 #include "layers/model.h"
 #include "support/model/each_device.h"
 
-#define LENGTH     70 /* positions; more than a strip of attention */
+#define LENGTH     70 /* positions of a sequence: two strips of queries (STRIP is 64) */
 #define TOKENS     11
 #define PARAMETERS 20000
 #define NEAR       2e-5 /* accepted difference of logits near 1 */

@@ -110,7 +110,7 @@ static void a_node_far_behind_continues_at_the_median(void **state)
     assert_true(credited_samples_continue(5000, 1000, said, 0) == 1000);
 }
 
-/* After a partition, a node hears of the other side's total before it receives its rumors. */
+/* After a partition, the other side's totals arrive before its rumors do. */
 static void nobody_goes_on_from_what_was_not_claimed_yet(void **state)
 {
     (void)state;

@@ -117,7 +117,7 @@ static void two_senders_share_a_downlink(void **state)
     say(0, from_a, TEN_KB);
     say(1, from_b, TEN_KB);
     const struct received *x = &received[2][0], *y = &received[2][1];
-    const uint64_t begun_ns = MS(140) + 11584000; /* the first segments have arrived */
+    const uint64_t begun_ns = MS(140) + 11584000; /* both first segments reach the downlink */
     run_until(begun_ns + MS(80));
     assert_in_range(x->count, TEN_KB / 2 - SEGMENT, TEN_KB / 2 + SEGMENT);
     assert_in_range(y->count, TEN_KB / 2 - SEGMENT, TEN_KB / 2 + SEGMENT);
