@@ -65,7 +65,7 @@ enum dataset_task {
     DATASET_NUMBERS
 };
 
-/* Meaning of the array y (source npy), as found in its files. */
+/* Meaning of the array y (source npy), by the configured task and the values in its files. */
 enum dataset_look {
     LOOK_LABELS,       /* labels: y has integers, or the task is DATASET_CLASSES */
     LOOK_FLOAT_LABELS, /* labels: the task is AUTO, and y has float64 that look like labels */

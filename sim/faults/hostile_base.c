@@ -7,7 +7,7 @@
  * this many rumors asks for a base. */
 #define AHEAD         1000
 #define AHEAD_SAMPLES (1u << 24)
-#define PART          250 /* number of history entries in each HISTORY message */
+#define PART          250 /* history entries in a HISTORY message, at most */
 /* Answers to TAKE to draw from: three false histories, or a false base. */
 #define LIE_ODDS 4
 

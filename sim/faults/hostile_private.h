@@ -60,7 +60,7 @@ struct observed {
     size_t rumor_bytes;       /* 0 = the victim has sent no rumor */
 };
 
-/* A stream of valid rumors at the limits, signed by a separate identity of the attacker. */
+/* Valid rumors exactly at the protocol's limits, signed by a separate identity of the attacker. */
 struct limit_stream {
     struct identity author;
     uint32_t count;

@@ -27,7 +27,7 @@ struct line {
 
 struct loader {
     const char *path;
-    struct config_load load; /* reader of the sections of a node's configuration */
+    struct config_load load; /* a node's configuration, read so far, with the line of each key */
     struct scenario_keys keys;
     struct strategy_lines lines_of_keys;
     struct scenario scenario; /* read so far */

@@ -12,10 +12,11 @@ struct lifetime {
     uint64_t block_bytes; /* most bytes that the node received in blocks to fetch one base */
     double joining_s;     /* seconds from the first start to the first step; NAN = none yet */
     uint64_t trained_ns;  /* time in which the node should have trained so far */
-    uint64_t samples_then;   /* samples up to the last moment */
-    uint64_t published_then; /* published rumor bytes up to the last moment */
-    double up_s_then;        /* seconds in which the uplink was busy, up to the last moment */
-    double down_s_then;      /* seconds in which the downlink was busy, up to the last moment */
+    /* Totals up to the latest entry of outcome.moments. */
+    uint64_t samples_then;
+    uint64_t published_then; /* bytes of published rumors */
+    double up_s_then;        /* seconds in which the uplink was busy */
+    double down_s_then;      /* seconds in which the downlink was busy */
 };
 
 void lifetime_init(struct lifetime *lifetime);

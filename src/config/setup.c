@@ -83,8 +83,8 @@ static enum error find_line(const struct config *config, const struct dataset *t
     return error;
 }
 
-/* Returns true if bfloat16 is faster than TF32 for this model, as it is for wide matrix products
- * (tests/README.md). */
+/* Returns true for sequences and for models with a dense layer of WIDE outputs or more, where
+ * bfloat16 is faster than TF32 (device.h). */
 static bool is_wide(const struct config *config)
 {
     char line[MODEL_LINE_MAX];

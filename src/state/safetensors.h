@@ -49,8 +49,8 @@ enum error safetensors_save_foreign(const char *path, const struct model *model,
                                     const struct safetensors_about *about,
                                     const float *host_weights, struct problem *problem) MUST_USE;
 
-/* weights: [count]. Returns the sum of digest.h over the bits of the weights. The digest of the
- * base does not protect a file's floats, because they are rounded values of the base. */
+/* weights: [count]. Returns the digest (digest.h) of the bits of the weights, which protects a
+ * file. The digest of the base cannot: a file's floats are rounded values of the base. */
 uint64_t safetensors_checksum(const float *weights, size_t count);
 
 /* Reads the metadata of a file that this program wrote. MISMATCH: another program wrote the

@@ -8,7 +8,7 @@
 struct retract {
     bool is_due;     /* there may be rumors that retract_begin must take out of the version */
     bool needs_base; /* the log lacks rumors to take out, so a neighbour's base is needed */
-    uint64_t rumors; /* rumors outside the version that the learner must still take out */
+    uint64_t rumors; /* rumors to retract that the learner was not given yet, negated */
 };
 
 #define APPLYING_MAX 256 /* unanswered rumors that the learner may have, at most */

@@ -1,7 +1,8 @@
-/* The failure detector (Chandra, Toueg 1996). A member that is silent for longer than it promised
- * is dead until its next record arrives. Before that, this node asks a neighbour for a sign of the
- * member's life. A neighbour that was given up too early gets more time (Lifeguard: Dadgar,
- * Phillips, Currey 2018). Tests: tests/unit/node/test_members.c and tests/world/test_node.c.
+/* The failure detector (Chandra, Toueg 1996). A member is dead after four renewal periods without a
+ * sign of life (member_silence_ns), until its next record arrives. From half of that time on, this
+ * node asks neighbours for a sign of the member's life. A neighbour that was given up too early
+ * gets more time (Lifeguard: Dadgar, Phillips, Currey 2018). Tests: tests/unit/node/test_members.c
+ * and tests/world/test_node.c.
  */
 #ifndef HEARSAY_NODE_MEMBERSHIP_FAILURE_DETECTOR_H
 #define HEARSAY_NODE_MEMBERSHIP_FAILURE_DETECTOR_H

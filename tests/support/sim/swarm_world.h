@@ -1,5 +1,5 @@
 /* A simulated swarm (sim/world/world.h) for tests: nodes 20 ms apart, each with a random walk as
- * learner. Outsiders, such as puppets, have slots 0.1 ms from every node.
+ * learner. Outsiders, such as puppets (puppet.h), are hosts 0.1 ms from every node.
  *
  *   begin_world ─► start_swarm, or add, world_introduce, world_start ─► run, cut … ─► must_agree
  *

@@ -169,8 +169,8 @@ static void bytes_are_normalised_as_the_swarm_says(void **state)
     dataset_free(&test);
 }
 
-/* Sites have different images, so derived normalisations would differ. Neighbours compare the
- * configured ones. */
+/* Sites have different images, so automatic normalisations differ. Neighbours therefore compare
+ * the mean and deviation in use, configured or automatic. */
 static void neighbours_compare_how_bytes_are_normalised(void **state)
 {
     char text[SETTINGS_MAX + 1];

@@ -11,7 +11,7 @@
 #include "support/model/each_device.h"
 #include "training/base_average.h"
 
-#define P     70000 /* more than one block */
+#define P     70000 /* more entries than base_average.c reads at once (PART) */
 #define POWER 10.0
 
 static struct arena arena;

@@ -130,7 +130,7 @@ static void a_header_that_contradicts_itself_is_refused(void **state)
     }
 }
 
-/* No data beyond the limits are read, even if the header is consistent. */
+/* A header with sizes above the maximum is rejected, even if its numbers agree with each other. */
 static void a_header_that_asks_for_more_room_than_there_may_be_is_refused(void **state)
 {
     (void)state;
