@@ -403,18 +403,19 @@ void replica_read_statistics(const struct replica *replica, float *host)
 
 double replica_statistics_distance(const struct replica *replica, const float *host)
 {
-    const size_t all = replica->statistics.count;
-    double sum = 0;
+    double most = 0;
     for (uint32_t r = 0; r < replica->statistics.ranges; r++) {
         const struct weights_part *range = &replica->statistics.range[r];
         float *base = memory_new(range->count, sizeof *base);
+        double sum = 0;
         replica_read_base_part(replica, range->first, range->count, base);
         for (size_t c = 0; c < range->count; c++)
             sum += fabs((double)value_moved(base[c], host[c], replica->trained.are_companded));
+        most = fmax(most, sum / (double)range->count);
         host += range->count;
         free(base);
     }
-    return all > 0 ? sum / (double)all : 0;
+    return most;
 }
 
 void replica_reset_statistics(struct replica *replica)

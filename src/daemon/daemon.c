@@ -199,7 +199,6 @@ static int run(struct daemon *daemon)
                                      .saver = host->saving.saver,
                                      .history = host->saving.history,
                                      .report = &host->report,
-                                     .score = training_watch_best(&host->training, monotonic_ns()),
                                      .training = &host->training,
                                      .evaluates = final_evaluation(daemon)};
     const int code = host->starts_again  ? 0

@@ -11,6 +11,8 @@
 #include "socket/transport.h"
 #include "state/averaged_base.h"
 #include "state/base_version.h"
+#include "state/best_base.h"
+#include "state/incarnation.h"
 #include "state/safetensors.h"
 
 void shutdown_apply(struct node *node, const struct executor *executor, struct event_log *report)
@@ -46,8 +48,8 @@ enum error shutdown_save(struct node *node, struct saver *saver, struct learner 
 static enum error save_all(const struct shutdown *closing, struct problem *problem)
 {
     char path[BASE_PATH_BYTES];
-    const enum error error = shutdown_save(closing->node, closing->saver, closing->setup->learner,
-                                           closing->score, problem);
+    const enum error error =
+        shutdown_save(closing->node, closing->saver, closing->setup->learner, NULL, problem);
     export_path(path, closing->config->node.state_dir);
     if (error == OK)
         (void)fprintf(stderr, "hearsay: saved the base as %s\n", path);
@@ -81,9 +83,26 @@ int shutdown_shut_out(const struct reach *reach)
     return SHUTDOWN_SHUT_OUT;
 }
 
+/* Keeps the saved base as the best one if its score is the best. Returns false if it is not. The
+ * last evaluation's score is not the saved base's, which the last seconds may have ruined. */
+static bool keep_if_best(const struct shutdown *closing, const struct final *final)
+{
+    struct problem problem;
+    const struct best_base best = {.score = final->part,
+                                   .digest = final->learner_digest,
+                                   .saved_s = incarnation_wall_ms() / 1000};
+    if (!training_watch_is_best(closing->training, &final->part))
+        return false;
+    if (best_base_keep(disk_real(), closing->config->node.state_dir, &best, &problem) == OK)
+        return true;
+    (void)fprintf(stderr, "hearsay: %s\n", problem.text);
+    return false;
+}
+
 /* Evaluates the base on the samples of the periodic evaluations, for a comparison with them. For
  * FINAL_ALL, then also evaluates it on all test samples. */
-static void evaluate_final(const struct shutdown *closing, uint64_t now_ns, struct final *final)
+static void evaluate_final(const struct shutdown *closing, uint64_t now_ns, bool is_saved,
+                           struct final *final)
 {
     struct learner *learner = closing->setup->learner;
     const struct evaluation *last = &closing->training->guard.last;
@@ -92,8 +111,9 @@ static void evaluate_final(const struct shutdown *closing, uint64_t now_ns, stru
     final->last = final->evaluation.samples == last->samples ? *last : (struct evaluation){0};
     final->part = final->evaluation;
     final->averaged = learner_evaluate_average(learner, false);
-    if (training_watch_final_warning(closing->training, &final->part, &final->averaged,
-                                     closing->score != NULL, text))
+    const bool is_kept = is_saved && keep_if_best(closing, final);
+    if (training_watch_final_warning(closing->training, &final->part, &final->averaged, is_kept,
+                                     text))
         event_log_say(closing->report, now_ns, NOTE_TRAINING, LEVEL_WARNING, text);
     if (closing->evaluates != FINAL_ALL)
         return;
@@ -123,7 +143,7 @@ int shutdown_run(const struct shutdown *closing)
     if (code != 0)
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
     if (closing->evaluates != FINAL_NONE)
-        evaluate_final(closing, monotonic_ns(), &final);
+        evaluate_final(closing, monotonic_ns(), code == 0, &final);
     (void)getrusage(RUSAGE_SELF, &usage);
     final.rss_bytes_max = (uint64_t)usage.ru_maxrss * 1024;
     id_hex(final.id, closing->setup->keys->identity.id);

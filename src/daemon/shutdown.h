@@ -21,8 +21,6 @@ struct shutdown {
     struct saver *saver;
     uint8_t *history; /* [node_history_max] scratch buffer */
     struct event_log *report;
-    /* score of the base if it is to be saved as the best one; otherwise NULL */
-    const struct evaluation *score;
     const struct training_watch *training; /* has the periodic evaluations */
     enum final_evaluation evaluates;       /* test samples for the evaluation of the saved base */
 };

@@ -163,6 +163,11 @@ const struct evaluation *training_watch_best(const struct training_watch *watch,
     return keeps_best(watch) && is_new && guard_is_better(last, &watch->kept) ? last : NULL;
 }
 
+bool training_watch_is_best(const struct training_watch *watch, const struct evaluation *score)
+{
+    return keeps_best(watch) && guard_is_better(score, &watch->kept);
+}
+
 void training_watch_on_kept(struct training_watch *watch, const struct evaluation *score)
 {
     watch->kept = *score;

@@ -78,6 +78,8 @@ void training_watch_before_save(struct training_watch *watch, uint64_t now_ns);
 /* Returns the score of the base that is being saved if it is better than the score of the best base
  * on the disk. Otherwise, or if the score is unknown or old, returns NULL. */
 const struct evaluation *training_watch_best(const struct training_watch *watch, uint64_t now_ns);
+/* Returns true if the best base is kept, and this score is better than its score on the disk. */
+bool training_watch_is_best(const struct training_watch *watch, const struct evaluation *score);
 /* Records that a base with this score was saved as the best one. */
 void training_watch_on_kept(struct training_watch *watch, const struct evaluation *score);
 
