@@ -72,7 +72,7 @@ void statistics_track(struct statistics *statistics, size_t first, size_t count,
 
 /* Sets the trained statistics among entries first .. first+count-1 to the exchange's weights. If
  * `forgets`, later movement counts from there; otherwise from the statistics before, so that the
- * way back to the data does not count. */
+ * return to the data does not count. */
 void statistics_reset(struct statistics *statistics, size_t first, size_t count, bool forgets);
 
 /* Sets statistics among entries first .. first+count-1 to saved ones: trained[count], and a base of

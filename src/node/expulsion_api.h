@@ -14,8 +14,8 @@
  * orders with the numbers 1, 2, 3 …, and MISMATCH if they are of another operator, swarm or model.
  */
 enum error node_orders_check(const struct node_options *options, struct problem *problem) MUST_USE;
-/* Takes new orders, one after the other, that the owner got from the operator. Applies none of them
- * unless it returns OK. */
+/* Takes new orders, concatenated in `bytes`, that the owner got from the operator. Applies none of
+ * them unless it returns OK. */
 enum error node_on_order(struct node *node, uint64_t now_ns, const uint8_t *bytes, size_t count,
                          struct problem *problem) MUST_USE;
 uint32_t node_orders_count(const struct node *node);

@@ -205,8 +205,8 @@ void node_on_agreement(struct node *node, uint64_t now_ns, double agreement);
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries);
 void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units);
 /* Answers SAVE: writes the history of the saved base into out[node_history_max] and sets *bytes;
- * 0 = the base has the first weights. Returns false if the save is useless, because another base is
- * being fetched. */
+ * 0 = the base has the first weights. Returns false if the save is useless, because a fetch of
+ * another base has begun since SAVE. */
 bool node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out, size_t *bytes);
 size_t node_history_max(const struct node_options *options);
 /* Writes the history of the learner's present base into out and returns its size. Call it only

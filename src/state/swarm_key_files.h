@@ -33,7 +33,7 @@ enum error swarm_key_files_hand_over(const struct disk *disk, const char *folder
  * file. */
 enum error swarm_key_files_next(const char *folder, uint8_t key[static KEY_BYTES],
                                 struct problem *problem) MUST_USE;
-/* Called once the node has saved the key or cannot use it. */
+/* Deletes swarm.key.next. Call it after the node has accepted or refused the key. */
 void swarm_key_files_taken(const struct disk *disk, const char *folder);
 
 #endif

@@ -174,8 +174,8 @@ class Line:
             self.steps = self.rounds * self.local_steps
 
     def fit_steps(self, options):
-        """Sets the number of steps for an exchange in each step: as many as the links allow. Without
-        links: all steps if the budget allows them, otherwise none."""
+        """Sets the number of steps; each has an exchange. Limited links: as many as fit in the time.
+        Unlimited links: all steps if the budget allows them, otherwise none."""
         sent, exchange_s = self.exchange(options)
         span_s, step_s = options.steps / options.steps_per_s, 1 / options.steps_per_s + exchange_s
         fits = self.link or sent * self.part <= self.dense

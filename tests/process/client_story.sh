@@ -39,7 +39,7 @@ start_three() {
     two=$(address_of two) three=$(address_of three)
 }
 
-# Makes a key for a hostile member and sets $villain to its id.
+# Makes a key for a hostile member and sets $villain to the first 8 digits of its id.
 make_villain() {
     "$hearsay" keygen "$dir/villain.key" >"$dir/villain.out"
     # shellcheck disable=SC2034

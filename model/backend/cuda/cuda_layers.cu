@@ -295,8 +295,8 @@ cudaError_t kernel_swap(cudaStream_t stream, int outer, int middle, int inner, c
                         (unsigned)middle, (unsigned)inner, from, bias, activation, to);
 }
 
-/* Copies patches. A line has the inputs under one weight (channel, i, j) of a filter, at all output
- * positions of one image. */
+/* im2col: copies patches. A line has the inputs that one filter weight (channel, i, j) multiplies,
+ * at all output positions of one image. */
 static __global__ void patches(unsigned lines, struct conv conv, struct shape out, unsigned images,
                                const float *x, float *columns)
 {

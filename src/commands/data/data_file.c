@@ -31,7 +31,7 @@ struct summary {
     uint64_t odd_at;    /* index of that sample */
     uint64_t broken_at; /* index of the first sample with NaN or infinity; BROKEN_NOWHERE = none */
     double broken;
-    void *first; /* the first samples, to be shown; in the number type of data_reader_next */
+    void *first; /* the first samples, to be printed; read them with data_reader_number */
     uint64_t first_count;
 };
 

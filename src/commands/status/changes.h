@@ -1,5 +1,5 @@
 /* Differences between two status snapshots of a node: members that joined, left, fell silent or
- * returned, and the node's own stage.
+ * returned; the node's id and stage; and whether it reaches any peer.
  *
  * Tests: tests/unit/commands/test_changes.c.
  */

@@ -133,8 +133,8 @@ void broadcast_on_sent(struct node *node, const struct peer *peer);
 #define VERSION_HASH_NONE UINT64_MAX /* hash that a node sends while broadcast_lacks_first */
 void anti_entropy_show(struct node *node, const struct peer *peer, bool whole);
 void anti_entropy_show_all(struct node *node);
-/* Sends a slice of our version to one random neighbour, or to all while this node leaves. Call it
- * once a second, or more often while this node leaves. */
+/* Shows our version to one random neighbour, or to all while this node leaves. Sends the whole if it
+ * is short and differs, or after a partition, else a slice. Call it every round of gossip. */
 void anti_entropy_round(struct node *node);
 /* Requests this neighbour's whole version, unless our base is incomplete. In a swarm of more than
  * 256 origins, does so at most every 10 s, because the version may fill a whole message. */

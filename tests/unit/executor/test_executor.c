@@ -170,7 +170,7 @@ static void it_is_said_how_far_an_update_agrees_before_it_is_applied(void **stat
     struct action order = {.kind = ACTION_APPLY, .update = &update, .beta = 0.5, .compares = true};
     assert_true(perform(&order).agreement == 0); /* nothing was learned, so there is no agreement */
     order.beta = 0;
-    assert_true(perform(&order).agreement > 0.99); /* agrees with the momentum of the last update */
+    assert_true(perform(&order).agreement > 0.99); /* the residual is the first APPLY's momentum */
     replica_read_weights(&one, w);
     assert_true(w[3] == -2.5f * 200 * QUANTUM);
 }

@@ -97,7 +97,7 @@ static void a_seed_gives_one_text(void **state)
     build("embed 7 7, dense 7", (struct shape){1, 1, 1, LENGTH}, TOKENS);
 }
 
-/* Padding after the text must not matter, but every byte of the text must. */
+/* Padding after the text must not change the next token. Its first token must change the logits. */
 static void the_whole_text_is_seen(void **state)
 {
     (void)state;

@@ -45,7 +45,7 @@ static void messages_go_up_the_tree_and_down_again(void **state)
     assert_true(stage->posts[0].from == 4 && stage->posts[0].to == 1);
     stage_deliver(stage, 0);
     stage_step(stage, 1, NULL);
-    assert_int_equal(stage->posts_count, 0); /* worker 2 is not in worker 1's sum */
+    assert_int_equal(stage->posts_count, 0); /* worker 1 waits for its child, worker 2 */
     stage_step(stage, 2, NULL);
     assert_true(stage->posts[0].from == 2 && stage->posts[0].to == 1);
     stage_deliver(stage, 0);
