@@ -144,17 +144,22 @@ static void the_port_of_the_page_is_free_while_a_child_lives(void **state)
 static void a_killed_program_is_started_again_while_its_child_lives(void **state)
 {
     struct program program;
-    int ends[2], status;
+    int ends[2], begun[2], status;
+    char byte = 0;
     (void)state;
     program_need_identity("killed.key", 15);
     assert_int_equal(pipe(ends), 0);
+    assert_int_equal(pipe(begun), 0);
     const pid_t killed = fork();
     if (killed == 0) {
         program_init(&program, "killed", 15);
         if (program_open(&program) != HEARSAY_OK)
             _exit(1);
-        if (fork() == 0)
+        if (fork() == 0) {
+            (void)!write(begun[1], &byte, 1);
             wait_for_end(ends);
+        }
+        (void)!read(begun[0], &byte, 1); /* fork has returned in the child */
         (void)raise(SIGKILL);
     }
     assert_int_equal(waitpid(killed, &status, 0), killed);
@@ -164,6 +169,8 @@ static void a_killed_program_is_started_again_while_its_child_lives(void **state
     end(&program);
     assert_int_equal(close(ends[0]), 0);
     assert_int_equal(close(ends[1]), 0);
+    assert_int_equal(close(begun[0]), 0);
+    assert_int_equal(close(begun[1]), 0);
 }
 
 static void must_name(struct program *program, pid_t holder)
