@@ -73,6 +73,7 @@ static void add_many(struct given *given)
     for (int64_t i = 1; i < GIVEN_TENSORS; i++) {
         (void)snprintf(name, sizeof name, "part.%d", (int)i);
         add(given, name, (uint32_t)(i % 3), 1, &i);
+        given->tensors[i].flags = i % 4 == 0 ? HEARSAY_STATISTICS : 0;
     }
 }
 
@@ -84,6 +85,7 @@ void given_init(struct given *given, uint32_t kind, unsigned start)
     case 0:
         add(given, "plane.weight", HEARSAY_FLOAT32, 2, (const int64_t[]){24, 5});
         add(given, "plane.bias", HEARSAY_FLOAT32, 1, (const int64_t[]){5});
+        given->tensors[1].flags = HEARSAY_STATISTICS;
         break;
     case 1:
         add(given, "half", HEARSAY_BFLOAT16, 1, (const int64_t[]){7});
@@ -273,7 +275,7 @@ static int spoil_type(struct hearsay_tensor *tensor, struct rng *rng)
         tensor->dtype = HEARSAY_FLOAT16 + 1 + rng_below(rng, 1000);
         break;
     default:
-        tensor->flags = 1u << rng_below(rng, 32);
+        tensor->flags = 2u << rng_below(rng, 31); /* HEARSAY_STATISTICS is 1 */
         break;
     }
     return HEARSAY_UNSUPPORTED;
