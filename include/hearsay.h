@@ -60,7 +60,7 @@ enum hearsay_level { HEARSAY_NONE = 0, HEARSAY_INFO, HEARSAY_WARNING, HEARSAY_ER
 
 #define HEARSAY_DIMENSIONS_MAX 8
 #define HEARSAY_NAME_MAX       256 /* bytes of a tensor's name, without the final zero */
-/* Flag: training sets the tensor from the data, as the running means of a batch norm (README). */
+/* Flag: training sets the tensor from the data, as a batch norm's means (src/library/README.md). */
 #define HEARSAY_STATISTICS 1u
 #define HEARSAY_RUN_MAX    64 /* bytes of a run's name, without the final zero */
 
@@ -160,10 +160,10 @@ HEARSAY_API int hearsay_join(struct hearsay *node, double timeout_s);
  * written, otherwise 0. */
 HEARSAY_API int hearsay_step(struct hearsay *node, uint64_t samples, double loss, int *changed);
 
-/* Makes one publication, then waits until all known rumors are applied and all neighbours have
- * shown the same version. Unpublished progress stays in the tensors, and other nodes may publish
- * later: only hearsay_finish makes all models equal. A node without other members publishes all of
- * its progress except one fiftieth. */
+/* Makes one publication, and more while HEARSAY_STATISTICS move as far as one can carry. Then waits
+ * until all known rumors are applied and all neighbours have shown the same version. Unpublished
+ * progress stays in the tensors, and other nodes may publish later: only hearsay_finish makes all
+ * models equal. A node without other members publishes all of its progress except one fiftieth. */
 HEARSAY_API int hearsay_settle(struct hearsay *node, double timeout_s);
 
 /* Ends training: publishes the progress of this node (a fiftieth may be dropped), and waits until

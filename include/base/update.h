@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 /* Value of one unit of the base (companding.h); written q in formulas. */
 #define QUANTUM   0x1p-24f
@@ -27,22 +26,15 @@ struct update {
     uint32_t count;
     uint32_t *index; /* [count] base entries, strictly increasing */
     int8_t *level;   /* [count] move of each entry in multiples of `amount`: -127 .. 127, not 0 */
+    /* Only in a node's own publication: a running statistic moves far, and as far as the update can
+     * carry, so the next publication will move it further. */
+    bool needs_more;
 };
 
 /* Largest |level| of an update with this amount (1 .. AMOUNT_MAX); at least 1. */
 static inline int update_level_max(uint32_t amount)
 {
     return MOVE_MAX / amount < LEVEL_MAX ? (int)(MOVE_MAX / amount) : LEVEL_MAX;
-}
-
-/* Returns true if the update moves an entry far, and as far as the update's amount permits. */
-static inline bool update_is_full(const struct update *update)
-{
-    for (uint32_t i = 0; i < update->count; i++)
-        if (abs(update->level[i]) == update_level_max(update->amount) &&
-            (uint64_t)abs(update->level[i]) * update->amount > MOVE_MAX / 64)
-            return true;
-    return false;
 }
 
 /* Parameters of one publication (used by model/exchange/replica.h). */

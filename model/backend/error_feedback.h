@@ -32,7 +32,7 @@
 #define STATISTIC_FAR 1.0f
 /* A statistic whose value moved less has not moved: a copy is rounded. The epsilon of a batch norm
  * is ten times as large. */
-#define STATISTIC_STILL 1e-5f
+#define STATISTIC_STILL 1e-6f
 
 ON_DEVICE static inline float residual(float w, int32_t base, bool companded)
 {

@@ -221,6 +221,7 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
     const double part = counts(replica, terms);
     struct update *published = &replica->published;
     published->count = 0;
+    published->needs_more = false;
     published->tau = choose_tau(replica, terms, &found);
     if (published->tau == 0 || replica->lost > 0)
         return;
@@ -242,6 +243,7 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
     replica->backend->exchange->cut(replica->backend, found, replica->candidates, &cut,
                                     replica->weights, replica->base, published);
     CHECK(published->count <= replica->density_max);
+    published->needs_more = statistics_need_more(&replica->statistics, published);
 }
 
 void replica_place_weights(struct replica *replica, struct weights places)
@@ -390,32 +392,6 @@ size_t replica_reset_to_base(struct replica *replica)
     replica->lost = 0;
     replica->floor = 0;
     return first_lost;
-}
-
-void replica_read_statistics(const struct replica *replica, float *host)
-{
-    for (uint32_t r = 0; r < replica->statistics.ranges; r++) {
-        const struct weights_part *range = &replica->statistics.range[r];
-        download_weights(replica, replica->trained, range->first, range->count, host);
-        host += range->count;
-    }
-}
-
-double replica_statistics_distance(const struct replica *replica, const float *host)
-{
-    double most = 0;
-    for (uint32_t r = 0; r < replica->statistics.ranges; r++) {
-        const struct weights_part *range = &replica->statistics.range[r];
-        float *base = memory_new(range->count, sizeof *base);
-        double sum = 0;
-        replica_read_base_part(replica, range->first, range->count, base);
-        for (size_t c = 0; c < range->count; c++)
-            sum += fabs((double)value_moved(base[c], host[c], replica->trained.are_companded));
-        most = fmax(most, sum / (double)range->count);
-        host += range->count;
-        free(base);
-    }
-    return most;
 }
 
 void replica_reset_statistics(struct replica *replica)

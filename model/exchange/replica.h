@@ -105,13 +105,6 @@ void replica_keep_statistics(struct replica *replica, struct arena *arena,
  * when no update is on its way, such as after a settle. */
 void replica_reset_statistics(struct replica *replica);
 
-/* Reads the trained statistics to host[statistics.count]. */
-void replica_read_statistics(const struct replica *replica, float *host);
-/* Returns the mean distance between the values of statistics host[statistics.count] and the base's,
- * of the range where it is largest; 0 without statistics. A distance of 1 is a factor of two for a
- * statistic beyond 2. */
-double replica_statistics_distance(const struct replica *replica, const float *host);
-
 /* Allocates memory for withheld progress. Before this call, terms->withheld must be 0. */
 void replica_allow_withholding(struct replica *replica);
 

@@ -9,6 +9,9 @@
 #include "base/memory.h"
 #include "base/min_max.h"
 
+/* Units of the base by which a statistic may still be wrong: a value of 1/64. */
+#define SMALL_MOVE (MOVE_MAX / 64)
+
 void statistics_init(struct statistics *statistics, struct arena *arena, struct backend *backend,
                      const struct entry_range *range, uint32_t ranges)
 {
@@ -94,6 +97,23 @@ void statistics_track(struct statistics *statistics, size_t first, size_t count,
             statistics->backend->exchange->track(statistics->backend, part.count, companded, counts,
                                                  part.at);
     }
+}
+
+bool statistics_need_more(const struct statistics *statistics, const struct update *update)
+{
+    uint32_t range = 0;
+    for (uint32_t i = 0; i < update->count; i++) {
+        while (range < statistics->ranges &&
+               statistics->range[range].first + statistics->range[range].count <= update->index[i])
+            range++;
+        if (range == statistics->ranges)
+            return false;
+        const uint32_t levels = (uint32_t)abs(update->level[i]);
+        if (update->index[i] >= statistics->range[range].first &&
+            (int)levels == update_level_max(update->amount) && levels * update->amount > SMALL_MOVE)
+            return true;
+    }
+    return false;
 }
 
 void statistics_reset(struct statistics *statistics, size_t first, size_t count, bool forgets)

@@ -28,6 +28,7 @@
 
 #include "backend/backend.h"
 #include "base/arena.h"
+#include "base/update.h"
 #include "base/weights.h"
 
 /* Entries first .. first+count-1 of a model. */
@@ -69,6 +70,10 @@ struct weights statistics_view(struct statistics *statistics, struct weights tra
  * false. */
 void statistics_track(struct statistics *statistics, size_t first, size_t count, bool companded,
                       bool counts);
+
+/* Returns true if an update moves a statistic far, and as far as the update can carry, so that more
+ * of its residual is left. */
+bool statistics_need_more(const struct statistics *statistics, const struct update *update);
 
 /* Sets the trained statistics among entries first .. first+count-1 to the exchange's weights. If
  * `forgets`, later movement counts from there; otherwise from the statistics before, so that the

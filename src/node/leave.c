@@ -63,7 +63,7 @@ void leave_on_published(struct node *node, const struct update *update)
         leave->tau = update->tau;
     const bool is_alone = membership_live(node) == 1;
     const bool has_more =
-        update_is_full(update) || (leaving_stays(node) && update->tau > LAST_PART * leave->tau);
+        update->needs_more || (leaving_stays(node) && update->tau > LAST_PART * leave->tau);
     const bool may_go_on =
         leaving_stage(node) == STAGE_LEAVING && (is_alone || has_more) && update->count > 0;
     if (!may_go_on || ++leave->published_last == LAST_MOST)

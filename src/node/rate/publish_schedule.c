@@ -24,7 +24,7 @@
 /* Assumed least size of an uncut publication, relative to a cut one. */
 #define FULL_GROWS      1.25
 #define FINISH_PAUSE_NS (SECOND_NS / 5) /* time between two publications of a finishing node */
-/* Publications without a wait between them that a node alone in the swarm makes, at most. */
+/* Publications without a wait between them, at most. */
 #define HURRIES_MOST 256
 /* Times after the first step in which a node publishes no running statistics, and in which it
  * publishes them with equal shares. */
@@ -205,7 +205,8 @@ void publish_schedule_hurry(struct node *node)
 }
 
 /* Returns true if the node must publish again immediately, in a series that publish_schedule_hurry
- * began: it is alone in the swarm, and much progress is unpublished. */
+ * began: a running statistic has to move further, or the node is alone in the swarm and much
+ * progress is unpublished. */
 static bool hurries_on(struct node *node, const struct update *update)
 {
     struct publish_schedule *schedule = &node->rate->schedule;
@@ -214,7 +215,8 @@ static bool hurries_on(struct node *node, const struct update *update)
     if (schedule->hurried_tau == 0)
         schedule->hurried_tau = update->tau;
     const bool has_more = update->count > 0 && update->tau > HURRIED_PART * schedule->hurried_tau;
-    schedule->hurries = has_more && membership_live(node) == 1 ? schedule->hurries - 1 : 0;
+    const bool goes_on = update->needs_more || (has_more && membership_live(node) == 1);
+    schedule->hurries = goes_on ? schedule->hurries - 1 : 0;
     return schedule->hurries > 0 && leaving_stage(node) == STAGE_RUNNING;
 }
 

@@ -87,7 +87,9 @@ void publish_schedule_measure(struct node *node);
 void publish_schedule_renew(struct node *node);
 /* Changes the publishing state to WANTED if a publication is due. */
 void publish_schedule_consider(struct node *node);
-/* Makes a publication due now, if the learner has made a step since the last publication. */
+/* Makes a publication due now, if the learner has made a step since the last publication or running
+ * statistics are held back. More follow while a statistic has to move further, or, if the node is
+ * alone in the swarm, while much progress is unpublished. */
 void publish_schedule_hurry(struct node *node);
 
 /* Values of a publication that other folders determine. */

@@ -437,15 +437,24 @@ static void a_reset_keeps_the_movement(void **state)
     end(1);
 }
 
-static void the_distance_from_the_base_is_told(void **state)
+static void an_update_says_if_a_statistic_needs_more(void **state)
 {
-    float own[STATISTICS];
     (void)state;
+    struct publish_terms terms = terms_of(1, 0);
+    terms.beta = 0;
     begin(1);
-    set_trained(&nodes[0].replica, FIRST, 4); /* value 3, from 0 */
-    replica_read_statistics(&nodes[0].replica, own);
-    assert_true(own[0] == 4 && own[1] == start[FIRST + 1]);
-    assert_true(fabs(replica_statistics_distance(&nodes[0].replica, own) - 1.5) < 1e-6);
+    struct replica *replica = &nodes[0].replica;
+    for (size_t entry = 0; entry < P; entry++) { /* `entry` moves farther than an update carries */
+        const bool is_statistic = entry >= FIRST && entry < FIRST + STATISTICS;
+        int publications = 0;
+        set_trained(replica, entry, entry % 2 ? -30 : 30);
+        while (replica_publish(replica, &terms)->needs_more)
+            publications++;
+        assert_true(is_statistic ? publications >= 3 : publications == 0);
+        for (int i = 0; i < 100; i++)
+            assert_false(replica_publish(replica, &terms)->needs_more && is_statistic);
+        assert_true(is_near(read_base(replica, entry), entry % 2 ? -30 : 30, 0.05f));
+    }
     end(1);
 }
 
@@ -464,7 +473,7 @@ int main(void)
         cmocka_unit_test(replayed_updates_count_once),
         cmocka_unit_test(repeated_resets_do_not_shift_the_mean),
         cmocka_unit_test(a_reset_keeps_the_movement),
-        cmocka_unit_test(the_distance_from_the_base_is_told),
+        cmocka_unit_test(an_update_says_if_a_statistic_needs_more),
     };
     RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);
 }

@@ -146,7 +146,8 @@ static void a_random_body_is_refused_or_valid(void **state)
     int8_t level[256];
     int accepted = 0;
     for (int i = 0; i < 100000; i++) {
-        struct update decoded = {1, 1, 1 + rng_below(&rng, 4), index, level};
+        struct update decoded = {
+            .tau = 1, .amount = 1, .count = 1 + rng_below(&rng, 4), .index = index, .level = level};
         size_t bytes = 1 + rng_below(&rng, 8);
         for (size_t at = 0; at < sizeof in; at++)
             in[at] = (uint8_t)rng_below(&rng, 256);
