@@ -219,8 +219,7 @@ struct exchange_operations {
      * base += amount·k and w += ((1 + beta)·QUANTUM·amount - taken)·k, where beta is the outer
      * momentum. `taken` is tau, or QUANTUM·amount / statistics_share for a statistic. Skips entries
      * that are saturated or whose residual is below tau or not finite. The caller sets
-     * host_update->tau and
-     * ->amount; the operation sets ->count, ->index and ->level. */
+     * host_update->tau and ->amount; the operation sets ->count, ->index and ->level. */
     void (*cut)(struct backend *, uint32_t found, const uint32_t *candidates,
                 const struct cut_terms *terms, struct weights w, int32_t *base,
                 struct update *host_update);

@@ -135,9 +135,6 @@ void learner_revert(struct learner *learner);
 
 /* Returns the number of running statistics among the weights (exchange/statistics.h). */
 size_t learner_statistics(const struct learner *learner);
-/* These functions work like replica_read_statistics and replica_statistics_distance. */
-void learner_read_statistics(const struct learner *learner, float *host);
-double learner_statistics_distance(const struct learner *learner, const float *host);
 /* Sets the trained statistics to base + residual (replica_reset_statistics). */
 void learner_reset_statistics(struct learner *learner);
 

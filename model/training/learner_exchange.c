@@ -94,16 +94,6 @@ size_t learner_statistics(const struct learner *learner)
     return learner->replica.statistics.count;
 }
 
-void learner_read_statistics(const struct learner *learner, float *host)
-{
-    replica_read_statistics(&learner->replica, host);
-}
-
-double learner_statistics_distance(const struct learner *learner, const float *host)
-{
-    return replica_statistics_distance(&learner->replica, host);
-}
-
 void learner_reset_statistics(struct learner *learner)
 {
     replica_reset_statistics(&learner->replica);

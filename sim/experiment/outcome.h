@@ -41,8 +41,7 @@ struct node_moment {
     float up_use;        /* utilisation of the uplink since the previous moment; NAN = unlimited */
     float down_use; /* utilisation of the downlink since the previous moment; NAN = unlimited */
     float rumor_bytes_published; /* since the previous moment */
-    float
-        accuracy; /* accuracy of the node's own base (METRIC_ACCURACY_OF_ALL); NAN = not measured */
+    float accuracy; /* of the node's own base (METRIC_ACCURACY_OF_ALL); NAN = not measured */
 };
 
 /* A node over the whole run. */

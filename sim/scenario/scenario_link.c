@@ -6,8 +6,8 @@
 
 /* A link line during parsing. */
 struct reading {
-    struct path
-        path; /* path from the first region to the second, or with `all` between every pair */
+    /* From the first region to the second, or with `all` between every pair. */
+    struct path path;
     struct rate back; /* rate from the second region to the first */
     bool all;         /* link = all */
     bool one_way;     /* link = west > east */

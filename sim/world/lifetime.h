@@ -6,8 +6,8 @@
 
 struct lifetime {
     struct node_stats ended; /* sum over all incarnations before that of `last` */
-    struct node_stats
-        last;             /* numbers of the newest incarnation when lifetime_stats last read them */
+    /* Numbers of the newest incarnation when lifetime_stats last read them. */
+    struct node_stats last;
     uint32_t incarnation; /* number of the incarnation of `last` */
     uint64_t block_bytes; /* most bytes that the node received in blocks to fetch one base */
     double joining_s;     /* seconds from the first start to the first step; NAN = none yet */

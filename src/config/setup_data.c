@@ -135,8 +135,8 @@ static void warn_of_whole_numbers(FILE *text, const struct dataset *train)
     }
     (void)fprintf(text,
                   "data.y holds whole numbers %.9g .. %.9g and is learned as numbers (regression); "
-                  "for classes, number them from 0 and set data.task = classes; data.task = "
-                  "numbers ends this warning\n",
+                  "for classes, set data.classes on all nodes, and number them from 0 on all; "
+                  "data.task = numbers ends this warning\n",
                   (double)lowest, (double)highest);
 }
 

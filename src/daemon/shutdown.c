@@ -34,7 +34,7 @@ static size_t fill_history(void *node, uint8_t *own)
 }
 
 enum error shutdown_save(struct node *node, struct saver *saver, struct learner *learner,
-                         const struct evaluation *score, struct problem *problem)
+                         struct problem *problem)
 {
     if (node_is_catching_up(node))
         return problem_set(problem, FAILED,
@@ -42,14 +42,14 @@ enum error shutdown_save(struct node *node, struct saver *saver, struct learner 
                            "checkpoint is saved");
     if (node_has_taken_first(node) || saver_model_hash(saver))
         saver_set_model_hash(saver, node_model_hash(node));
-    return saver_save(saver, learner, node_incarnation(node), score, fill_history, node, problem);
+    return saver_save(saver, learner, node_incarnation(node), NULL, fill_history, node, problem);
 }
 
 static enum error save_all(const struct shutdown *closing, struct problem *problem)
 {
     char path[BASE_PATH_BYTES];
     const enum error error =
-        shutdown_save(closing->node, closing->saver, closing->setup->learner, NULL, problem);
+        shutdown_save(closing->node, closing->saver, closing->setup->learner, problem);
     export_path(path, closing->config->node.state_dir);
     if (error == OK)
         (void)fprintf(stderr, "hearsay: saved the base as %s\n", path);

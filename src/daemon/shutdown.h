@@ -41,7 +41,7 @@ struct shutdown {
 void shutdown_apply(struct node *node, const struct executor *executor, struct event_log *report);
 /* Saves the state from which the node's next start continues. FAILED: nothing new is saved. */
 enum error shutdown_save(struct node *node, struct saver *saver, struct learner *learner,
-                         const struct evaluation *score, struct problem *problem) MUST_USE;
+                         struct problem *problem) MUST_USE;
 
 /* shutdown_shut_out and shutdown_clash print why the node ended and what to do, and return the exit
  * code. is_shared: the base equalled the base of the swarm until now, so it is saved. */

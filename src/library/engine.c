@@ -450,7 +450,7 @@ static enum error save(struct engine *engine, struct problem *problem)
     caller_learner_gather(&engine->caller);
     const uint64_t digest = learner_digest(host->setup.learner);
     const enum error error =
-        shutdown_save(host->node, host->saving.saver, host->setup.learner, NULL, problem);
+        shutdown_save(host->node, host->saving.saver, host->setup.learner, problem);
     if (error == OK && digest != node_digest(host->node))
         return problem_set(problem, FAILED,
                            "the base differs from the sum of its rumors: a defect or broken "
@@ -490,7 +490,6 @@ void engine_free(struct engine *engine)
     caller_tensors_free(&engine->tensors);
     free(engine->file.extra);
     free(engine->page);
-    free(engine->statistics);
     CHECK(pthread_mutex_destroy(&engine->mutex) == 0);
     CHECK(pthread_cond_destroy(&engine->told) == 0);
     free(engine);

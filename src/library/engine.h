@@ -101,8 +101,6 @@ struct engine {
     uint64_t left_ns;              /* time at which the last call of hearsay_step returned */
     bool has_wish;     /* a request to settle is not fulfilled yet, and no step was made since it */
     bool has_finished; /* hearsay_finish was called: no more steps are allowed */
-    /* The program's own running statistics before the tensors were set to the base; NULL = none. */
-    float *statistics;
     /* State of finishing when the tensors were last set to the base. */
     enum finish_state reverted;
 

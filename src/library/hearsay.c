@@ -13,9 +13,7 @@
 
 #define SAMPLES_MAX UINT32_MAX
 #define LOSS_MAX    1e30 /* largest loss that is counted; a larger one counts as unknown */
-/* Mean distance (learner_statistics_distance) of statistics of which finishing warns. */
-#define STATISTICS_FAR 0.5
-#define WAIT_MAX_S     1e9 /* longest wait in seconds: practically unlimited */
+#define WAIT_MAX_S  1e9  /* longest wait in seconds: practically unlimited */
 
 uint32_t hearsay_abi(void)
 {
@@ -225,32 +223,6 @@ static bool has_finished(const struct engine *engine, const struct engine_standi
     return standing->finish == FINISH_DONE;
 }
 
-/* Keeps the program's own running statistics, before the first revert. */
-static void keep_statistics(struct engine *engine)
-{
-    const struct learner *learner = engine->caller.learner;
-    if (engine->statistics || learner_statistics(learner) == 0)
-        return;
-    engine->statistics = memory_new(learner_statistics(learner), sizeof *engine->statistics);
-    caller_learner_gather(&engine->caller);
-    learner_read_statistics(learner, engine->statistics);
-}
-
-/* Warns if the shared running statistics are far from the program's own. Programs that train for
- * a second or so may publish theirs with shares that do not add up. */
-static void check_statistics(struct engine *engine)
-{
-    struct note note = {.kind = NOTE_FINISHED, .level = LEVEL_WARNING};
-    const float *own = engine->statistics;
-    if (!own || learner_statistics_distance(engine->caller.learner, own) < STATISTICS_FAR)
-        return;
-    (void)snprintf(note.text, sizeof note.text,
-                   "the shared running statistics are far from this program's own: evaluate the "
-                   "shared model. If the program trained for less than ten seconds, train longer; "
-                   "otherwise its data are unlike the others'");
-    note_queue_put(engine->notes, &note);
-}
-
 /* Sets the tensors to the base when all their progress was published, and again when all members
  * have finished. */
 static int finish(struct hearsay *node, uint64_t due_ns)
@@ -265,9 +237,6 @@ static int finish(struct hearsay *node, uint64_t due_ns)
         is_over = engine_wait(engine, due_ns, has_finished, &standing);
     }
     if (standing.finish >= FINISH_WAITING && standing.finish != engine->reverted) {
-        keep_statistics(engine);
-        if (standing.finish == FINISH_DONE)
-            check_statistics(engine);
         caller_learner_revert(&engine->caller);
         engine->reverted = standing.finish;
     }

@@ -3,6 +3,7 @@ script is a process that waits for the others only in `finish`. FINISH_RUNS=50 r
 
 import hashlib
 import json
+import logging
 import os
 import random
 import signal
@@ -18,13 +19,15 @@ except ImportError:
     sys.exit(1 if os.environ.get('REQUIRE_PYTHON') else 77)
 
 import hearsay
+from hearsay.norms import farthest, statistics_of
 from python_nodes import Folder
 
 SCRIPTS = 4
 
 
 FAR_MEAN, FAR_DEVIATION = 2048, 600  # inputs of 12 bits
-FAR_STEPS = 500  # of 10 ms or more: longer than the nodes hold statistics back
+# The default is longer than the nodes hold statistics back.
+FAR_STEPS, FAR_PAUSE_S = int(os.environ.get('FAR_STEPS', '500')), float(os.environ.get('FAR_PAUSE_S', '0.01'))
 
 
 def make_far():
@@ -32,9 +35,22 @@ def make_far():
     return torch.nn.Sequential(torch.nn.BatchNorm1d(20), torch.nn.Linear(20, 3))
 
 
-def far_script(settings):
-    """Trains on inputs far from 0 and prints the shared running statistics as JSON."""
+class Warnings(logging.Handler):
+    """Keeps the texts of logged warnings."""
+
+    def __init__(self):
+        super().__init__(logging.WARNING)
+        self.texts = []
+        logging.getLogger('hearsay').addHandler(self)
+
+    def emit(self, record):
+        self.texts.append(record.getMessage())
+
+
+def far_script(settings, mean):
+    """Trains on inputs of this mean and prints the shared running statistics as JSON."""
     torch.set_num_threads(1)
+    warnings = Warnings()
     model = make_far()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     with hearsay.Node(model, optimizer, settings=settings, run='far') as node:
@@ -42,16 +58,17 @@ def far_script(settings):
             time.sleep(0.05)
         for _ in range(FAR_STEPS):
             x = torch.randn(32, 20)
-            loss = (model(x * FAR_DEVIATION + FAR_MEAN) - x[:, :3]).pow(2).mean()
+            loss = (model(x * FAR_DEVIATION + mean) - x[:, :3]).pow(2).mean()
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             node.count(32, loss)
-            time.sleep(0.01)
+            time.sleep(FAR_PAUSE_S)
         finished = node.finish()
         state = node.state_dict()
         node.status(), node.status()
         print(json.dumps({'all': finished.all, 'digest': node.info().digest,
+                          'warned': any('statistics of 0 are far' in text for text in warnings.texts),
                           'mean': state['0.running_mean'].mean().item(),
                           'variance': state['0.running_var'].mean().item(),
                           'own': model[0].running_mean.mean().item()}))
@@ -111,6 +128,24 @@ def script(settings, steps, end):
                           'saved': shared(model, node.state_dict())}))
 
 
+class Norms(unittest.TestCase):
+    def test_the_farthest_batch_norm_is_named(self):
+        model = torch.nn.Sequential(*(torch.nn.BatchNorm1d(4) for _ in range(4)))
+        norms = list(model.named_children())
+        before = statistics_of(norms)
+        model[0].running_mean += 0.9
+        self.assertEqual(farthest(before, statistics_of(norms)), '')
+        model[1].running_var *= 5
+        self.assertEqual(farthest(before, statistics_of(norms)), '1')
+        model[2].running_mean[0] += 8  # 2 on average
+        self.assertEqual(farthest(before, statistics_of(norms)), '2')
+        model[3].running_var.zero_()
+        self.assertEqual(farthest(before, statistics_of(norms)), '3')
+        model[2].running_var[1] = float('nan')
+        self.assertEqual(farthest(before, statistics_of(norms)), '2')
+        self.assertEqual(farthest({}, {}), '')
+
+
 class Finish(unittest.TestCase):
     def setUp(self):
         self.folder = Folder()
@@ -141,7 +176,7 @@ class Finish(unittest.TestCase):
         started = [self.start(str(i), port, steps[i], end) for i, end in enumerate(ends)]
         said = []
         for process, end in zip(started, ends):
-            if end in ('finishes', 'waits', 'far'):
+            if end in ('finishes', 'waits', 'far', 'zero'):
                 said.append(json.loads(process.communicate()[0]))
                 self.assertEqual(process.returncode, 0)
         return said
@@ -167,6 +202,12 @@ class Finish(unittest.TestCase):
             self.assertLess(abs(one['mean'] - FAR_MEAN), FAR_DEVIATION / 4)
             self.assertLess(abs(one['variance'] / FAR_DEVIATION ** 2 - 1), 0.25)
             self.assertEqual(one['own'], one['mean'])
+            self.assertFalse(one['warned'])
+
+    def test_statistics_of_unlike_data_are_warned_of(self):
+        # The mean of the companded values is about 90, near to 0 in deviations.
+        said = self.play(4000, ['far', 'zero', 'far', 'zero'])
+        self.assertEqual([one['warned'] for one in said], [True, False, True, False])
 
     def test_scripts_that_leave_or_die_are_not_waited_for(self):
         self.assert_one_model(self.play(1000, ['finishes', 'leaves', 'dies', 'finishes']))
@@ -178,8 +219,8 @@ class Finish(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    if sys.argv[1:2] == ['script'] and sys.argv[4] == 'far':
-        far_script(json.loads(sys.argv[2]))
+    if sys.argv[1:2] == ['script'] and sys.argv[4] in ('far', 'zero'):
+        far_script(json.loads(sys.argv[2]), FAR_MEAN if sys.argv[4] == 'far' else 0)
     elif sys.argv[1:2] == ['script']:
         script(json.loads(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
     else:

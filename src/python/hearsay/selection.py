@@ -163,6 +163,15 @@ class Selection:
             return False
         return not torch.equal(part, before)
 
+    def norms(self) -> list[tuple[str, torch.nn.Module]]:
+        """Returns the batch norms whose running statistics are shared, each with its name."""
+        norms = []
+        for name, module in self._model.named_modules():
+            prefix = name + "." if name else ""
+            if {prefix + "running_mean", prefix + "running_var"} <= self.statistics:
+                norms.append((name or "the model", module))
+        return norms
+
     @property
     def not_shared(self) -> list[str]:
         """Names of the model's parameters and buffers that are not shared."""

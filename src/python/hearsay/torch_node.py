@@ -16,6 +16,7 @@ import torch
 from hearsay import signals as _signals
 from hearsay.errors import Closed, Ended, Refused, Terminated, Unsupported
 from hearsay.handle import Finished, Handle, Info, Settings, checked_loss, checked_samples
+from hearsay.norms import Statistics, farthest, statistics_of
 from hearsay.ranks import unwrap
 from hearsay.selection import Selection
 from hearsay.shared import Shared, device_of
@@ -121,6 +122,7 @@ class Node:
         self._resets = 0
         self._joined = False
         self._is_closed = False
+        self._own_statistics: Statistics | None = None  # of the batch norms when training ended
         self._is_ahead = False  # a call between two steps may have moved only rank 0's weights
         self._handle: Handle | None = None
         if self._ranks is None or self._ranks.is_first:
@@ -371,6 +373,8 @@ class Node:
         """
         finished = Finished(True, "")
         self._must_have_joined()
+        if self._own_statistics is None:
+            self._own_statistics = statistics_of(self._selection.norms())
         if self._is_first:
             self._shared.check()
             with self._shared.guard(), self._writes.aside(self._first()):
@@ -385,13 +389,27 @@ class Node:
                 "the wait",
                 finished.waits_for,
             )
+        elif self._is_first:
+            self._warn_of_statistics(self._own_statistics)
         return finished
+
+    def _warn_of_statistics(self, own: Statistics) -> None:
+        """Warns if the shared running statistics are far from `own`."""
+        norm = farthest(own, statistics_of(self._selection.norms()))
+        if norm:
+            log.warning(
+                "the shared running statistics of %s are far from this script's own: evaluate the "
+                "shared model. If the script trained for less than ten seconds, train longer; otherwise "
+                "its data are unlike the others'",
+                norm,
+            )
 
     def settle(self, timeout: float | None = None) -> bool:
         """Makes one publication, then waits until all received updates are applied and all
         neighbours have shown the same version of the shared model.
 
-        Progress that did not fit in the publication stays in this model. Other nodes may publish
+        More publications follow while running statistics move as far as one can carry. Other progress
+        that did not fit in the publication stays in this model. Other nodes may publish
         later, so only `finish` makes all models equal.
 
         timeout    seconds to wait at most; None: no limit
