@@ -132,7 +132,8 @@ static bool same_version(const struct swarm_node *a, const struct swarm_node *b)
 
 bool swarm_node_finished(const struct swarm_node *node)
 {
-    return node->has_final && WIFEXITED(node->exit_status) && WEXITSTATUS(node->exit_status) == 0;
+    return node->pid == 0 && node->has_final && WIFEXITED(node->exit_status) &&
+           WEXITSTATUS(node->exit_status) == 0;
 }
 
 double swarm_node_score(const struct swarm_node *node, enum score_kind kind)
