@@ -372,7 +372,7 @@ struct loss_operations {
     void (*logits)(struct backend *, const struct logits *, struct numbers x, struct numbers w,
                    const int32_t *labels, struct numbers dx, float *dw, struct score *score);
     /* Returns the largest number of logits that `logits` should compute at once. On the CPU they
-     * take 64 MB. On a GPU, logits and their gradients take at most 1/16 of the free memory. */
+     * take 64 MiB. On a GPU, logits and their gradients take at most 1/16 of the free memory. */
     size_t (*logits_budget)(struct backend *);
 
     /* Adds the mean squared error of each row of y[rows, width], compared with want[rows,

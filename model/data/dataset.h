@@ -91,10 +91,12 @@ struct dataset {
     /* with labels or tokens: highest label or token in all files + 1, at least 2; text: 256; with
      * targets: number of targets per sample */
     int classes;
-    float mean;  /* mean of the training set's pixels, 0 .. 255 */
-    float scale; /* 1 / standard deviation of the training set's pixels */
+    float mean; /* data.mean or the mean of the training set's pixels, 0 .. 255; 0 without pixels */
+    /* 1 / data.deviation, or 1 / standard deviation of the training set's pixels. 1 for floats and
+     * tokens, or if all pixels are equal. */
+    float scale;
     /* Mean and standard deviation of the training set as the model gets it, after normalisation.
-     * input_deviation 0 = not measured (tokens, xor, test sets), or all are equal. */
+     * input_deviation 0 = not measured (tokens), or all values are equal. */
     float input_mean, input_deviation;
     /* npy: the file had the channels last; `pixels` or `numbers` have them first */
     bool channels_last;
@@ -184,7 +186,8 @@ static inline uint64_t dataset_bytes(const struct dataset *dataset)
                            : (uint64_t)dataset->count * (sample + wanted * sizeof(float));
 }
 
-/* Returns the distance between the positions of two samples (batch.h): 1, or a window's tokens. */
+/* Returns the distance between the positions of successive samples (batch.h): 1, or the number of
+ * tokens in a window if samples are sequences. */
 static inline uint32_t dataset_stride(const struct dataset *dataset)
 {
     return dataset->shape.length > 0 ? (uint32_t)dataset->shape.length : 1;

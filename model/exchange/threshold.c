@@ -9,12 +9,13 @@
 
 #define SATURATED_BIN (SATURATED_BITS >> BIN_BITS)
 
-#define RUMOR_BYTES   64800.0 /* largest size of one rumor's entries, in bytes */
-#define RUMOR_ADDS    150.0   /* bytes per rumor for header, signature, record and message */
-#define CODE_OVERHEAD 1.03    /* size of Rice codes divided by the entropy */
-#define LAYER_BITS    48.0    /* header of one level's set of entries */
-#define FLOOR_BINS    9       /* bins, 3 % each, from a threshold down to the next survey's floor */
-#define RATIO_FADE    0.5     /* decay per publication of the sums in size_ratio */
+#define RUMOR_BYTES 64800.0 /* estimated bytes of the entries in a full rumor */
+/* Estimated bytes of a rumor besides its entries. Head and signature alone are 192 bytes. */
+#define RUMOR_ADDS    150.0
+#define CODE_OVERHEAD 1.03 /* size of Rice codes divided by the entropy */
+#define LAYER_BITS    48.0 /* header of one level's set of entries */
+#define FLOOR_BINS    9    /* bins, 3 % each, from a threshold down to the next survey's floor */
+#define RATIO_FADE    0.5  /* decay per publication of the sums in size_ratio */
 #define RATIO_LEAST   0.0625
 #define RATIO_MOST    2.0
 

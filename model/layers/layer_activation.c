@@ -1,4 +1,5 @@
-/* Activation layers: functions of single numbers, and swiglu, which multiplies halves of a row. */
+/* Activation layers: functions of single numbers, and swiglu. swiglu multiplies silu of a row's
+ * first half by the second half. */
 #include <stdio.h>
 
 #include "layers/layer.h"

@@ -1,5 +1,5 @@
-/* The learning rate as a function of the samples of all nodes. Tests:
- * tests/unit/model/test_optimizer.c and test_adam.c. */
+/* The learning rate as a function of the samples of all nodes and of the number of nodes that
+ * train. Tests: tests/unit/model/test_layers.c and test_optimizer.c. */
 #ifndef HEARSAY_MODEL_TRAINING_LEARNING_RATE_SCHEDULE_H
 #define HEARSAY_MODEL_TRAINING_LEARNING_RATE_SCHEDULE_H
 

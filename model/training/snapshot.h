@@ -60,7 +60,7 @@ struct snapshot_queue {
     size_t part_parameters;    /* largest number of entries of a part */
     struct learner_state part; /* the part on its way to the writer */
     atomic_bool part_is_out;   /* `part` waits for the writer or is being written */
-    struct ring ring;          /* records; a record of kind PART points into `part` */
+    struct ring ring;          /* records; a record of kind PART shares the vectors of `part` */
     void (*wake)(void *waker); /* called when a record was added; NULL = no calls */
     void *waker;
     size_t end;     /* learner only: entries taken so far; 0 = no snapshot was begun */

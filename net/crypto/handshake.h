@@ -65,7 +65,7 @@ enum error handshake_consume(struct handshake *handshake, const uint8_t *in, siz
                              uint8_t *payload, size_t *payload_bytes) MUST_USE;
 
 /* Derives the session key of each direction. Call it only in state DONE. Wipes everything in the
- * handshake except hash and their_public. */
+ * handshake except state, initiator, hash and their_public. */
 void handshake_split(struct handshake *handshake, uint8_t send_key[static KEY_BYTES],
                      uint8_t receive_key[static KEY_BYTES]);
 void handshake_wipe(struct handshake *handshake);

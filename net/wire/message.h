@@ -81,7 +81,7 @@ enum message_kind {
 #define TAG_ALL 0 /* value of a tag field that stands for all origins */
 
 enum bye_reason {
-    BYE_LEAVING = 1,    /* the sender leaves the swarm */
+    BYE_LEAVING = 1,    /* the sender leaves, changes its first weights, or is a client */
     BYE_DUPLICATE,      /* the two nodes keep another connection */
     BYE_SELF,           /* the receiver has dialled itself */
     BYE_IDENTITY_TAKEN, /* another running node has the same identity as the receiver */

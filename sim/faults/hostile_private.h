@@ -127,7 +127,8 @@ void hostile_stream_end(struct hostile *hostile);
 void hostile_send_limits(struct hostile *hostile);
 void hostile_on_bye(struct hostile *hostile, const struct message *bye);
 
-/* hostile_base.c: sends the version of a false base, and answers TAKE and FETCH. */
+/* hostile_base.c. hostile_show_base sends the VERSION of a false base. hostile_give_base answers
+ * TAKE with a history and FETCH with blocks. */
 void hostile_show_base(struct hostile *hostile);
 void hostile_give_base(struct hostile *hostile, const struct message *message);
 

@@ -18,7 +18,7 @@ static void write_count(FILE *out, uint64_t value)
     (void)fprintf(out, ",%" PRIu64, value);
 }
 
-/* Writes two fields: the median and the maximum over all nodes. */
+/* Writes two fields: median and maximum of a figure over the nodes for which it is known. */
 static void write_spread(FILE *out, const struct outcome *outcome, uint32_t at, enum figure figure)
 {
     double values[SCENARIO_CURVES_MAX];

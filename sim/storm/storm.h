@@ -35,8 +35,8 @@ struct storm {
 /* trace: gets the plan and a line for every action of a node; NULL = no trace. */
 void storm_play(uint64_t seed, FILE *trace, struct storm *storm);
 
-/* Parses a decimal number, or a hexadecimal one after 0x, and hashes any other text. Returns false
- * for an empty text. */
+/* Parses a decimal number of at most 19 digits, or a hexadecimal one of at most 16 digits after 0x.
+ * Hashes any other text. Returns false for an empty text. */
 bool storm_seed_of(const char *text, uint64_t *seed) MUST_USE;
 
 /* Options of `hearsay sim --faults`. */

@@ -370,7 +370,7 @@ static void draw_dying_donor(struct storm_plan *plan, struct rng *rng)
 
 static void draw_faults(struct storm_plan *plan)
 {
-    /* No FAULT_RUIN, because few storms have data. */
+    /* No FAULT_RUIN: it breaks training on data, and few storms train on data. */
     for (int kind = 0; kind < FAULT_RUIN; kind++) {
         const uint64_t stream =
             kind == FAULT_POISON ? STREAM_POISON : STREAM_FAULTS + (uint64_t)kind;

@@ -308,7 +308,7 @@ static void check_count(struct world *world, uint32_t i)
 }
 
 /* Checks that the node at this end closes a connection whose other end vanished. Skips connections
- * with bytes in flight towards the node. */
+ * on which bytes towards the node are still buffered, in flight or waiting. */
 static void check_ghost(struct world *world, const struct connection *connection, int end)
 {
     const struct connection_end *mine = &connection->end[end];

@@ -142,8 +142,8 @@ static void mix(struct poisoner *poisoner, float keep, float by, const float *ot
         poisoner->learned[c] = keep * poisoner->learned[c] + by * other[c];
 }
 
-/* Sets `learned` to the mean of other origins' updates minus `deviations` standard deviations,
- * entry by entry. */
+/* Sets each entry of `learned` to m - deviations · s. m: mean over the other origins of the sum of
+ * their updates. s: standard deviation over these origins, exact if each published once. */
 static void make_little(struct poisoner *poisoner, float deviations)
 {
     const float others = poisoner->tags_count > 0 ? (float)poisoner->tags_count : 1;

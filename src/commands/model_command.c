@@ -22,7 +22,7 @@ struct options {
     int length;  /* length of a sequence, in positions; 0 = not given */
     int classes; /* 0 = not given */
     int batch;
-    const char *device; /* device on which the model is timed; NULL = not timed */
+    const char *device; /* device on which the model is timed if `time` is set */
     int threads;
     int passes;
     bool time;

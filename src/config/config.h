@@ -132,7 +132,8 @@ struct config_exchange {
     /* largest weight of a node as a multiple of the median weight; CONFIG_AUTO_REAL = no limit */
     double weight_max;
     uint64_t log_bytes; /* size of the rumor log */
-    /* Base blocks sent to nodes that catch up; 0 = no limit; CONFIG_AUTO_OF_0 = automatic. */
+    /* Largest rate at which this node sends base blocks while it trains, in bytes per second; 0 =
+     * no limit; CONFIG_AUTO_OF_0 = automatic. */
     uint64_t serve_bytes_per_s;
 };
 

@@ -25,7 +25,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Uses the fewest digits, 15 to 17, that read back to the same number. */
+/* Prints the value with the fewest digits, 15 to 17, from which it can be read back exactly. */
 static void print_real(FILE *out, double value)
 {
     char text[32];

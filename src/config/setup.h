@@ -48,8 +48,8 @@ enum error setup_keys(struct setup *setup, const struct config *config, struct a
 enum error setup_make(struct setup *setup, const struct config *config,
                       struct problem *problem) MUST_USE;
 
-/* Returns the options of the node, which point into setup and config. The caller sets listen_port
- * and incarnation. */
+/* Returns the options of the node, which point into setup and config. The caller sets
+ * listen_port, incarnation, keys.memory, limits.answers, and all that the state folder contains. */
 struct node_options setup_node_options(const struct setup *setup, const struct config *config);
 
 void setup_free(struct setup *setup);

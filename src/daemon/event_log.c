@@ -321,7 +321,8 @@ static void say_score(const char *of, const struct evaluation *evaluation)
                       evaluation->loss);
 }
 
-/* Compares the final score with the last periodic evaluation, on the samples of both. */
+/* Prints the final score beside that of the last periodic evaluation, both on the same test
+ * samples. */
 static void say_last(const struct final *final, double at_s)
 {
     if (final->last.samples == 0)

@@ -32,7 +32,7 @@ void saving_begin(const struct saving *saving);
  * the snapshot was broken off. */
 void saving_on_part(const struct saving *saving, uint64_t now_ns, size_t entries);
 /* Called when the saver's thread wakes the loop: requests the next part. If the save has ended,
- * reports its result as a note. */
+ * adds a note about the new checkpoint or the error. */
 void saving_on_wake(struct saving *saving, struct event_log *report, uint64_t now_ns);
 
 /* Called after a checkpoint was loaded or written; records its model hash. */

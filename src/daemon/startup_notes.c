@@ -55,7 +55,8 @@ static void say_lines(struct event_log *report, uint64_t now_ns, enum note_level
     }
 }
 
-/* File in the state folder that names the device of the last start. */
+/* File in the state folder. It names the device of the last start with train.device = auto that did
+ * not lose its GPU. */
 #define DEVICE_FILE "device"
 
 /* Reads "" if the device of the last start is unknown. */

@@ -22,7 +22,8 @@
 struct hearsay {
     pid_t process;       /* process that opened the node */
     atomic_flag is_busy; /* a thread is inside a call of the library */
-    /* Protects the members below. The thread inside a call may read them without locking it. */
+    /* Protects engine, last and sentences. The thread inside a call may read engine and last
+     * without locking it. */
     pthread_mutex_t gate;
     struct engine *engine;    /* NULL = closed */
     struct hearsay_info last; /* numbers at the time when the engine was closed */

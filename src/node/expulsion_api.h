@@ -48,7 +48,7 @@ bool node_proof(const struct node *node, uint32_t i, struct node_proof *out);
 /* Arrival time of a rumor that the log still has. */
 struct node_arrival {
     uint32_t seq;     /* number of the rumor in its origin */
-    uint64_t came_ns; /* time by which the rumor and all earlier ones had arrived */
+    uint64_t came_ns; /* its arrival time, or that of the previous list entry if earlier */
 };
 #define NODE_ARRIVALS 512 /* arrivals that node_arrivals lists for one origin, at most */
 /* Writes arrival times of rumors of origin i (inspect.h), newest first, and returns their number.

@@ -114,7 +114,7 @@ static bool take(struct node *node, const struct peer *from)
     const uint64_t rumors = broadcast_versions(node)->rumors;
     const uint8_t there = from->theirs.standing;
     if (broadcast_own(node)->next > 0 && !replace_version_begin_incarnation(node))
-        return false; /* the table of origins is full */
+        return false; /* the table of origins is full, or no incarnation is left */
     note_taking(node, &from->address, rumors);
     connection_end_quietly(node, from, "");
     end_conversations(node);

@@ -57,7 +57,7 @@ uint64_t node_waiting(const struct node *node);
  * it accepts. */
 bool node_is_learner_full(const struct node *node);
 
-/* Returns the longest time between two publications at present, in ns. */
+/* Returns the longest wait between two publications at the present interval, in ns. */
 uint64_t node_interval_ns_max(const struct node *node);
 
 /* Returns true while this node fetches a base, or single blocks (BASE_ROLLING). */
@@ -148,7 +148,7 @@ uint32_t node_members(const struct node *node);
 struct node_contribution {
     uint64_t rumors;
     uint64_t samples; /* samples that these rumors report */
-    /* Bytes of the member's rumors that this node handled since its start. */
+    /* Bytes of the member's rumors that this node received or published since its start. */
     uint64_t rumor_bytes;
     double share; /* the member's part of all claimed samples, 0 .. 1 */
 };

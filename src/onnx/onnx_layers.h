@@ -56,8 +56,9 @@ struct onnx_value onnx_layers_image(struct onnx_writer *writer, struct shape sha
 const char *onnx_layers_project(struct onnx_writer *writer, const struct layer *layer,
                                 const char *word, const char *x, int weight, int bias);
 
-/* Parameters of every function that writes a kind of layer (layers/layer.h lists them). x: input of
- * the layer. The function returns the output; onnx_layers_input writes nothing and returns x. */
+/* Parameters of every function that writes a kind of layer; layers/layer.h lists these functions.
+ * x: input of the layer. Each function returns the layer's output. onnx_layers_input serves
+ * dropout: it writes nothing and returns x. */
 #define ONNX_LAYER struct onnx_writer *writer, const struct layer *layer, struct onnx_value x
 
 #define ONNX_WRITER(name, write) struct onnx_value write(ONNX_LAYER);

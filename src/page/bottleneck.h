@@ -12,7 +12,7 @@
 struct bottleneck {
     const char *stage; /* "stage" of the status JSON: "running", "joining", … */
     double fetched;    /* received part of the base while the node catches up, 0 .. 1 */
-    /* seconds without a neighbour; 0 = the node has one, or needs none */
+    /* seconds without a neighbour; NAN = the node has one, or needs none */
     double alone_s;
     /* used part of the links' capacity, 0 .. 1; if is_whole, of the busiest link */
     double link_use;

@@ -1,5 +1,6 @@
-/* Ticks of an axis: round numbers (1, 2 or 5 times a power of ten) that bound the data.
- * Tests: tests/unit/plot/test_ticks.c.
+/* Ticks of an axis: multiples of a round step, which is 1, 2 or 5 times a power of ten. The
+ * ticks of ticks_around bound the data. The ticks of ticks_within lie inside it. Tests:
+ * tests/unit/plot/test_ticks.c.
  */
 #ifndef HEARSAY_PLOT_TICKS_H
 #define HEARSAY_PLOT_TICKS_H

@@ -68,7 +68,8 @@
 
 /* State of a checkpoint to save or load; the caller owns all memory. */
 struct checkpoint {
-    /* the owner's text (checkpoint_owner.h); a load refuses other texts */
+    /* the owner's text (checkpoint_owner.h); a load refuses other texts, except this text with a
+     * swarm as START */
     const char *model;
     /* if has_taken_first: model hash of the swarm that sent the initial weights */
     uint8_t model_hash[16];
@@ -133,11 +134,16 @@ struct checkpoint_target {
     void (*replay)(void *self, const struct snapshot_record *record);
 };
 
-/* Loads the newest complete generation with checkpoint->model and state.parameters, and sets the
- * series. If another number of moments shows that another optimizer wrote the file, moments and
- * steps become 0. MISSING: there is no checkpoint, so this is a first start. FAILED: no checkpoint
- * can be used, or the folder cannot be read; the caller must stop and tell the user. Only after OK
- * are *checkpoint, own[] and the data of the target valid. */
+/* Loads the newest usable generation, and sets the series. A usable generation
+ *   - is complete, undamaged, and of a known format;
+ *   - has state.parameters parameters;
+ *   - has checkpoint->model as the owner's text, or that text with a swarm as START
+ *     (checkpoint_owner.h).
+ * If it has another number of moments, another optimizer wrote it: then moments and steps become 0.
+ *
+ * MISSING: there is no checkpoint, so this is a first start. FAILED: no checkpoint can be used, or
+ * the folder cannot be read; the caller must stop and tell the user. Only after OK are *checkpoint,
+ * own[] and the data of the target valid. */
 enum error checkpoint_load(const struct disk *disk, const char *folder,
                            struct checkpoint *checkpoint, const struct checkpoint_target *target,
                            struct checkpoint_series *series,

@@ -1,13 +1,14 @@
-/* An origin that publishes to a daemon as fast as the connection allows, for
- * tests/bench/bench_daemon.sh:
+/* An origin that publishes to a daemon, for tests/bench/bench_daemon.sh:
  *
  *   bench_daemon PORT SWARM_KEY MODEL PARAMETERS DENSITY MEGABYTES RATE
  *
- * MODEL is the model's description, as a node sends it. Each publication draws its entries at
- * DENSITY and is cut into rumors as a node does on a fast link. All rumors are made and signed
- * first. Then the program joins the swarm through the node at PORT of the loopback. It prints the
- * number and bytes of the rumors and the time, and then sends them at RATE megabytes per second (0:
- * as fast as possible). It sends a rumor again if the node requests it. It runs until it is killed.
+ * SWARM_KEY is a key file. MODEL is the model's description, as a node sends it. The program draws
+ * eight publications with DENSITY and repeats them until their rumors have MEGABYTES. It cuts them
+ * into rumors as a node does on a fast link, and signs all rumors before it sends any. Then it
+ * joins the swarm through the node at PORT of the loopback. It prints the number and bytes of the
+ * rumors and the time. It sends the rumors at RATE megabytes per second; 0 = as fast as the
+ * connection allows. If the node requests a rumor, the program sends it and all later ones again.
+ * It runs until it is killed or the connection ends.
  */
 #include <math.h>
 #include <netinet/in.h>

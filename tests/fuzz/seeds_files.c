@@ -26,7 +26,8 @@ static void idx_files(void)
     seed_put("idx", "colours_packed", "\1", 1, colours, sizeof colours);
 }
 
-/* Heads of the seeds: kind of file, number of shards, context length. */
+/* Each seed begins with three bytes, which choose the kind of file, the number of shards and the
+ * context length (fuzz_tokens.c). */
 static void token_files(void)
 {
     static uint8_t llmc[1024 + 300 * 4];

@@ -1,5 +1,6 @@
-/* A node does not keep a false base: its digest or its neighbours' digest votes reveal it. A joiner
- * first meets a liar (liar.h). It meets the swarm after or while it takes over the liar's base. */
+/* A node does not keep a false base: the base's digest or the digest votes of neighbours reveal it.
+ * In most tests a joiner first meets a liar (liar.h). It meets the swarm while or after it takes
+ * over the liar's base. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

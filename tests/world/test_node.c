@@ -1,4 +1,4 @@
-/* Nodes in virtual time: how they meet, die and return, and how they count samples. */
+/* Nodes in virtual time: how they meet, die, return and join, and which shares they have. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -113,8 +113,8 @@ static void a_yielding_node_keeps_its_weights(void **state)
     }
 }
 
-/* Returns which part, 0 to 1, of the residual `untold` node i has published in its current
- * incarnation. */
+/* Projects the updates that node i published in its current incarnation on the residual `untold`.
+ * Returns the projection as a part of `untold`; 1 = all of it was published. */
 static double told_of(uint32_t i, const double untold[static PARAMETERS])
 {
     double told = 0, all = 0;

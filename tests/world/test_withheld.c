@@ -117,7 +117,8 @@ static void a_voted_out_publication_has_moved_no_base(void **state)
     must_agree(20 * SECOND_NS);
 }
 
-/* For 30 s after its start the liar's publications may have any length. */
+/* For about 20 s the liar's publications are no evidence against it, because a new member may come
+ * from a partition. They are withheld meanwhile. */
 static void a_voted_out_first_publication_has_moved_no_base(void **state)
 {
     struct node_options options = obedient(usual_options());

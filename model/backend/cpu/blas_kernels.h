@@ -16,10 +16,11 @@
 /* Returns OpenBLAS's name of the kernels in use, such as "Haswell". */
 const char *blas_kernels(void);
 
-/* Restarts the program in the same process, with the fastest kernels that this processor supports
- * in BLAS_KERNELS_VARIABLE, and without OpenBLAS's threads if `alone`. Returns if no change is
- * needed (OpenBLAS's kernels use AVX, the variable is already set, or the processor has no AVX2),
- * or if the restart fails. */
+/* Restarts the program in the same process, with one or both of these changes:
+ *   - if `alone`, BLAS_THREADS_VARIABLE is 1, so that OpenBLAS creates no threads;
+ *   - if OpenBLAS's kernels use no AVX, and the processor has AVX2, BLAS_KERNELS_VARIABLE names the
+ *     fastest kernels that the processor supports. If that variable is set already, it stays.
+ * Returns if neither change is needed, or if the restart fails. */
 void blas_kernels_restart(char **argv, bool alone);
 
 #endif

@@ -31,8 +31,9 @@ struct operands {
     float *db;
 };
 
-/* Computation of one result: y, dw, or one phase of dx. A row of weights produces one output sheet;
- * a tap is one weight of a row, with the input that it multiplies. */
+/* Computation of one result: y, dw, or one phase of dx. It reads input sheets and writes output
+ * sheets (cpu_conv_sheets.h). A row of weights produces one output sheet. A tap is one weight of a
+ * row, with the input that it multiplies. */
 struct call {
     struct operands operands;
     struct team *team;
@@ -44,8 +45,8 @@ struct call {
     ptrdiff_t *offset;     /* [taps] distance from an output position to the tap's input */
     ptrdiff_t *source;     /* [taps] index of the tap's weight after the first weight of a row */
     float *w;              /* weights of all groups, packed by pack_weights */
-    float *scratches;   /* for each thread: the sheets that it reads, then those that it writes */
-    size_t read_floats; /* size of the sheets that a thread reads, in floats */
+    float *scratches;      /* for each thread: its input sheets, then its output sheets */
+    size_t read_floats;    /* size of a thread's input sheets, in floats */
     size_t scratch_floats; /* size of all sheets of a thread, in floats */
 };
 
@@ -54,7 +55,7 @@ static size_t whole_lines(size_t floats)
     return (floats + CONV_LANES - 1) / CONV_LANES * CONV_LANES;
 }
 
-/* Returns a struct call whose threads each read `read` sheets and write `made` sheets, for
+/* Returns a struct call whose threads each have `read` input sheets and `made` output sheets, for
  * blocks of at most images_max images. */
 static struct call call_begin(const struct operands *operands, int images_max, size_t read,
                               size_t made)
@@ -85,7 +86,7 @@ static struct call call_begin(const struct operands *operands, int images_max, s
     return call;
 }
 
-/* Clears the sheets that a thread reads, and returns their first position. */
+/* Clears a thread's input sheets, and returns their first position. */
 static float *read_sheets(const struct call *call, int thread)
 {
     float *scratch = call->scratches + (size_t)thread * call->scratch_floats;

@@ -1,4 +1,4 @@
-/* Batch norm, group norm and averages of images on a GPU: calls the kernels with their scratch
+/* Batch norm, group norm and global average pooling on a GPU: calls the kernels with their scratch
  * buffers. */
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/cuda_channel_norm.h"

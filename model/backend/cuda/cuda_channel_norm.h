@@ -1,4 +1,4 @@
-/* The kernels of batch norm, group norm and averages of images (rules: cuda_kernels.h).
+/* The kernels of batch norm, group norm and global average pooling (rules: cuda_kernels.h).
  *
  *   backend_cuda_channel_norm.c ──► these functions ──► cuda_channel_norm.cu ──► stream
  *

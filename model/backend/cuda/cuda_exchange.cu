@@ -36,8 +36,8 @@ template <typename Number> struct alignas(SURVEY_ALIGNMENT) together {
     Number at[TOGETHER];
 };
 
-/* Returns TOGETHER values from from[first] on; 0 for values beyond `count`. all: all of these
- * values exist and are aligned, so one instruction loads them. */
+/* Returns the TOGETHER values of `from` that begin at index `first`; 0 for indexes >= count.
+ * all: all of these values exist and are aligned, so one instruction loads them. */
 template <bool all, typename Number>
 static __device__ together<Number> load(const Number *from, unsigned first, unsigned count)
 {

@@ -7,7 +7,7 @@
 #define VISIT_NS (30000 * MS_NS)
 /* Time limit for the peer to acknowledge the large goodbye, or to send its settings. */
 #define ARRIVAL_NS  (3000 * MS_NS)
-#define LARGE_BYTES 8192 /* size of the first goodbye: more than one Ethernet packet */
+#define LARGE_BYTES 8192 /* bytes added to the first goodbye: more than one Ethernet packet */
 #define QUEUE_BYTES (2 * LARGE_BYTES)
 /* Number of the connection on which settings are compared. The first connection only tests the
  * path. */

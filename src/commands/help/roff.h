@@ -7,7 +7,7 @@
 /* Writes ".TH" with the name of the page and its section. */
 void roff_title(FILE *out, const char *name, int section);
 
-/* Writes ".SH" with a heading, whose blanks are kept. */
+/* Writes ".SH" and a heading, which may have several words. */
 void roff_heading(FILE *out, const char *heading);
 
 /* Writes text with all roff markup escaped. roff fills the lines. */

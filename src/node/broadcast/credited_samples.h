@@ -4,11 +4,13 @@
  * cap at the median would also be wrong, because one machine often learns more than all others, as
  * its rumors show. The rule:
  *
- *   the quarter of the learners that reported most (one learner if fewer than eight) is credited
- *   with at most what all others reported together, or with what its rumors support if that is more
+ *   Each learner of the quarter that reported most (one learner if fewer than eight) is credited
+ *   with at most an equal part of what all others reported together, or with what its rumors
+ *   support if that is more.
  *
- * All other reports count in full. So one member among many at most doubles the count, unless its
- * rumors move the base further than others' do. Tests: tests/unit/node/test_credited_samples.c.
+ * All other reports, and this node's own, count in full. So one member among many at most doubles
+ * the count, unless its rumors move the base further than others' do. Tests:
+ * tests/unit/node/test_credited_samples.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_CREDITED_SAMPLES_H
 #define HEARSAY_NODE_BROADCAST_CREDITED_SAMPLES_H

@@ -19,7 +19,8 @@
 #include "node/core.h"
 
 /* Handles HEADS, which a neighbour sent because its hash of an origin's stream differs from ours.
- * Keeps a proof at the first head that contradicts one of ours or that no rumor may have. */
+ * Looks for the first head that contradicts one of ours or exceeds head_is_within. If the origin
+ * signed that head, keeps a proof; otherwise ends the conversation. */
 void equivocation_on_heads(struct node *node, const struct peer *from, uint64_t tag,
                            const uint8_t *heads, size_t bytes);
 /* Returns true if each head of this history is signed by its origin and keeps the limits of

@@ -15,7 +15,8 @@
 /* Least wait before a missing rumor is requested; the round trip if that is longer. */
 #define AFTER_NS  (SECOND_NS / 2)
 #define LATEST_NS (5 * SECOND_NS) /* longest wait before a missing rumor is requested */
-#define AGAIN_NS  (2 * SECOND_NS) /* time between two requests for the same rumors */
+/* Least time between two requests for the same rumors; for known origins, plus a round trip. */
+#define AGAIN_NS (2 * SECOND_NS)
 /* If rumors are missing for this long and the gap does not shrink, the parent is replaced. */
 #define SLOW_NS   (3 * SECOND_NS)
 #define COMING_NS (10 * SECOND_NS) /* time that a new parent has to deliver the missing rumors */

@@ -30,8 +30,9 @@ struct origin {
     uint8_t id[ID_BYTES]; /* id of the origin's node */
     uint64_t incarnation; /* incarnation of the origin's node */
     uint32_t next;        /* number of the next rumor; 0 = no rumor is known */
-    uint32_t newer;   /* index + 1 of the origin that published next (versions_newer); 0 = none */
-    uint32_t older;   /* index + 1 of the origin that published before; 0 = none */
+    /* Links of the list of origins in the order of their last publications: index + 1; 0 = none. */
+    uint32_t newer;
+    uint32_t older;
     uint64_t samples; /* samples that the origin's latest rumor reports as learned; 0 if expelled */
     uint64_t samples_before; /* versions_samples at the start of the counting period (progress.h) */
     struct signed_head last; /* head of rumor next - 1; unset while next is 0 */

@@ -28,8 +28,8 @@ void member_gossip_renew(struct node *node);
 void member_gossip_sign_again(struct node *node);
 /* Sends each neighbour the queued records, and the next part of a list that it requested. */
 void member_gossip_flush(struct node *node);
-/* Finds members that have been silent for too long. Earlier in their silence, asks neighbours for
- * signs of life. Call it once a second. */
+/* Marks members that have been silent for too long as dead. From half of that time on, asks random
+ * neighbours for signs of life. Call it once in each round of gossip. */
 void member_gossip_review(struct node *node);
 /* Stores the digest of this node's base at the end of a round of gossip. A leaving node signs a new
  * digest only after the digest has stayed the same for a round. */

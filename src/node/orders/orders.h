@@ -33,7 +33,8 @@ const struct order *orders_at(const struct node *node, uint32_t number);
 const struct order *orders_about(const struct node *node, const uint8_t id[static ID_BYTES]);
 /* Returns orders_about(node, id) if that order expels the member; NULL otherwise. */
 const struct order *orders_expelling(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* Returns how many rumors of this incarnation orders let stay in a base; UINT32_MAX = all. */
+/* Returns the number of this incarnation's rumors that may stay in a base according to the orders;
+ * UINT32_MAX = all. */
 uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
                      uint64_t incarnation);
 

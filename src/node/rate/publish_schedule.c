@@ -115,8 +115,9 @@ void publish_schedule_renew(struct node *node)
     CHECK(schedule->outer_step.gain > 0 && schedule->outer_step.beta >= 0);
 }
 
-/* Without chance, nodes that started together would publish together, and no node could react to
- * what all publish at once. */
+/* Draws the wait before the next publication, from `least` to `most` intervals. Without chance,
+ * nodes that started together would publish at the same time. No node could then react to the
+ * updates of the others. */
 void publish_schedule_draw_wait(struct publish_schedule *schedule, double least, double most)
 {
     CHECK(least <= most);
@@ -249,9 +250,9 @@ static double withheld(const struct node *node, double counts)
     return node->options.withheld >= 0 ? node->options.withheld : fmax(1 - counts, 0);
 }
 
-/* Returns how many publications this node makes in ANSWER_STEPS steps at its present pace, at
- * least 1 (overlap.h). Returns 0 if nothing is withheld or the gain is configured: then the
- * publication has no novelty weight. */
+/* Returns a number for the novelty weight (overlap.h): how many publications this node makes in
+ * ANSWER_STEPS steps at its present pace, at least 1. Returns 0, for no novelty weight, if nothing
+ * is withheld or the gain is configured. */
 static double at_once(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;

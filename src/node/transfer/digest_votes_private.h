@@ -16,7 +16,7 @@ struct digest_vote {
 struct digest_votes {
     bool are_open;     /* our base is neither confirmed nor replaced */
     bool is_restored;  /* our base is from our own checkpoint, so no other node was its donor */
-    bool is_tie_noted; /* a note on a tie was added */
+    bool is_tie_noted; /* a note has reported a tie of the votes */
     bool is_refuted;   /* more neighbours voted for one other base than for ours */
     uint64_t apart;    /* digest of that other base minus ours; valid if is_refuted */
     /* Time when our base was last incomplete, or when voting began. Without a differing vote the

@@ -4,7 +4,7 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-#define PENDING_MAX 128 /* received blocks that may wait at once */
+#define PENDING_MAX 128 /* received blocks that are not in our base yet, at most */
 
 /* A received block that is not in our base yet. */
 struct pending_block {

@@ -270,7 +270,7 @@ bool serve_next_read(struct node *node, struct action *action)
     const struct peer *peer = next_taker(node);
     if (!peer)
         return false;
-    if (!may_serve(node)) { /* this node no longer has the base that the neighbour requested */
+    if (!may_serve(node)) { /* this node may no longer send its base */
         transfer_neighbour(node, peer)->fetches_count = 0;
         refuse(node, peer);
         return false;

@@ -40,8 +40,8 @@ static void line(const struct transformer *of, char text[static MODEL_LINE_MAX])
     name_parts_spell_head(of, text, used);
 }
 
-/* Reads the numbers of rope (rotary position embedding). Since transformers 5 they are in one
- * object, in older files in separate keys. */
+/* Checks the settings of rope (rotary position embedding). Since transformers 5 they are in the
+ * object rope_parameters. Older files have separate keys and an object rope_scaling. */
 static void read_rope(struct config_reader *reader)
 {
     const json_t *nested = json_object_get(reader->config, "rope_parameters");

@@ -46,7 +46,7 @@ static void caller_init(struct caller *caller, struct player *player, const stru
     caller->place.is_shared = true;
     caller->place.is_kept_known = false;
     caller->view.place = &caller->place;
-    caller->view.given = (struct given){.count = 0}; /* this thread does no training */
+    caller->view.given = (struct given){.count = 0}; /* no tensors: this thread does not train */
     if (slot->joined == JOINED_NO)
         caller->view.joined = JOINED_MAYBE;
 }

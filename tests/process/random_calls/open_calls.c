@@ -384,8 +384,7 @@ static int spoil_keys(struct player *player, struct opening *opening)
     return HEARSAY_FAILED;
 }
 
-/* Makes one error in the options or tensors. Returns the result that the library must return,
- * without opening the state folder except where noted. */
+/* Makes one error in the options or tensors. Returns the error that hearsay_open must return. */
 static int spoil(struct player *player, struct opening *opening, struct given *given,
                  struct hearsay_tensor spoiled[GIVEN_TENSORS])
 {
@@ -403,7 +402,8 @@ static int spoil(struct player *player, struct opening *opening, struct given *g
     case 4:
         return spoil_count(player, options);
     case 5:
-        /* the library finds this error only after a node has started */
+        /* The special errors of cases 5 to 7 are rare, because the library finds them late: while
+         * it starts a node. */
         if (!player_chance(player, 20))
             return spoil_run(player, options);
         return spoil_keys(player, opening);

@@ -45,8 +45,8 @@ struct program {
     int fetches, stores;
     void *gpu_weights, *gpu_bias;
     pthread_t thread;
-    int error;        /* first error that a library call returned in the program's thread */
-    const char *call; /* name of the call that returned the error */
+    int error;        /* first error of a library call that ok() checked */
+    const char *call; /* name of the call that returned the error, such as "settle" */
     int changes;      /* steps that reported a changed model */
 };
 

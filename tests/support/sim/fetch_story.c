@@ -4,7 +4,7 @@ struct node_options busy_options(void)
 {
     struct node_options options = usual_options();
     options.interval_ns = SECOND_NS / 20;
-    options.bytes_per_s = 20 * 256; /* least byte rate of publications */
+    options.bytes_per_s = 20 * 256; /* 256 bytes for each of 20 publications a second */
     options.steps_min = 1;
     options.log_bytes = 1 << 16;
     options.block_entries = SMALL_BLOCK;

@@ -1,4 +1,4 @@
-/* Agreement: how far another node's update moves along this replica's own training. Compared with a
+/* Agreement: the cosine between another node's update and this replica's residual. Compared with a
  * computation by hand, and tested at its extremes. */
 #include <math.h>
 #include <setjmp.h>

@@ -110,7 +110,8 @@ static void check_y(struct dense_case c, enum activation activation, bool with_b
     assert_true(isnan(o->y[c.batch * c.out]));
 }
 
-/* Checks dy, which the layer replaces by the gradient before the activation, and its sum db. */
+/* Checks dy and db after a backward pass. dy must have become the gradient of the activation's
+ * input. db must be the sum of the new dy over the batch. */
 static void check_dy(struct dense_case c, enum activation activation, const float *dy_before,
                      const float *db, const struct operands *o)
 {

@@ -263,8 +263,8 @@ static void a_wrong_layer_is_named_with_its_remedy(void **state)
     }
 }
 
-/* A batch counts everything that a layer reads, writes and keeps. Attention keeps three times its
- * output. */
+/* The limit holds for each buffer of a layer: input, output and kept values. Attention keeps
+ * queries, keys and values in one buffer, which has three times the size of the output. */
 static void a_batch_of_more_numbers_than_31_bits_count_is_refused(void **state)
 {
     (void)state;

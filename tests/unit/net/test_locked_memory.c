@@ -142,7 +142,7 @@ static void reading_beyond_locked_memory_ends_the_process(void **state)
     assert_int_not_equal(end_of(read_behind_it), 0);
 }
 
-static uint8_t *shown; /* the bytes that the child found, shared with the parent */
+static uint8_t *shown; /* copy of the child's locked memory, shared with the parent */
 
 /* Runs after the hook that wipes keys, because that hook was registered later. */
 static void show(void *context)

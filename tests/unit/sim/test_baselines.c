@@ -136,7 +136,8 @@ static void diloco_is_local_sgd_with_an_outer_step_of_rate_0_7_and_momentum_0_9(
     play_end(&plain);
 }
 
-/* The first outer step is rate · (1 + μ) · d, which is 0.95 d for 0.5 and 0.9. */
+/* The first outer step is rate · (1 + μ) · d, which is 0.95 d for 0.5 and 0.9. d: mean movement of
+ * the nodes' weights in the round. */
 static void the_outer_step_is_a_nesterov_step(void **state)
 {
     (void)state;

@@ -38,7 +38,7 @@ static void pushed_weights_count_as_much_as_own_weights(void **state)
     assert_true(stage_weights(stage, 0)[0] == 12);
     stage_step(stage, 1, NULL);
     stage_step(stage, 0, (const float[]){1});
-    stage_deliver(stage, 1); /* the first since that step */
+    stage_deliver(stage, 1); /* the first weights that worker 1 receives after its step */
     assert_float_equal(stage_weights(stage, 1)[0], 10, 1e-5);
     assert_int_equal(stage->sent_bytes, 4 * 4);
     stage_close(stage);
