@@ -271,6 +271,7 @@ static void on_slice(struct node *node, const struct peer *from, const struct me
              node->now_ns - broadcast_advanced_ns(node) >= QUIET_NS)
         ask_for_all(node, from);
     join_on_knowledge(node, from, version->base ? missing : 0);
+    lost_rumors_on_version(node, from, version);
     if (!digest_votes_on_version(node, from, version))
         anti_entropy_check_digest(node, from, version);
 }

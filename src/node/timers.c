@@ -75,6 +75,7 @@ static void gossip(struct node *node)
     member_gossip_flush(node);
     join_ask_to_confirm(node);
     digest_votes_consider(node);
+    lost_rumors_consider(node);
     anti_entropy_round(node);
     orders_show_one(node);
     key_rotation_ask_one(node);

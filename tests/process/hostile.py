@@ -11,6 +11,7 @@
     invent          announces 250 members at a port of its own, and counts the connections
     next-life       gives --victim a base with a rumor of the victim's next incarnation
     false-base      gives --victim blocks of zeros with a true history
+    claim-base      claims 2^20 rumors and 2^44 samples, and gives all nodes a base of zeros with them
     besiege         keeps 20 silent connections open; a guest with the key dials ten times
 
 It stays until it gets SIGTERM or is turned away. The exit codes are those of client.py.
@@ -36,6 +37,7 @@ NODES, CALLS_AT_ONCE = 3, 32
 MUTE, NETWORKS, GUEST_NETWORK, CALLS, GIVE_UP_S = 20, 4, 200, 10, 600
 LEVEL_MAX, AMOUNT_MAX = 127, 1 << 24
 SAMPLES_EACH = 100  # samples that each rumor of `oppose` reports
+CLAIMED_RUMORS, CLAIMED_SAMPLES = 1 << 20, 1 << 44
 
 
 def body_of_all(count):
@@ -70,6 +72,7 @@ class Villain(Guest):
         self.claimed = None  # record to send instead of a fresh one
         self.victim = self.victim_of = None  # neighbour under attack; its (id, next incarnation)
         self.is_foreseeing = self.is_opposing = False  # next-life or oppose is under way
+        self.is_claiming = False  # claim-base is under way
         self.published, self.last = 0, bytes(32)  # number of published rumors, and hash of the last one
         super().__init__(credentials, addresses)
 
@@ -207,10 +210,31 @@ class Villain(Guest):
         self.is_foreseeing = True
         self.meet(given.victim)
 
+    def false_digest(self):
+        """Returns the digest to show: with claim-base that of zeros, which the blocks have."""
+        return 0 if self.is_claiming else self.history_digest
+
+    def claim_base(self, _):
+        self.take_over(self.neighbours[0])
+        self.is_claiming = True
+
+    def claimed_head(self):
+        """Returns the head of this member's last claimed rumor, and its hash."""
+        mine = self.credentials
+        head = RUMOR_HEAD.pack(mine.id, self.incarnation, CLAIMED_RUMORS - 1, b"\5\0\0\1",
+                               CLAIMED_SAMPLES.to_bytes(6, "little"), 1, 0.001, 4096, bytes([1] * 32),
+                               blake2b(256, BODY))
+        return head, blake2b(256, head, mine.context)
+
     def false_version(self):
         """Returns a version and its HISTORY entries for the victim. With next-life both have a rumor of the
         victim's next incarnation, with a wrong signature because only the victim could sign it."""
         version, entries = Version(self.history, self.history.heads), self.history_entries
+        if self.is_claiming:
+            head, hashed = self.claimed_head()
+            tag = tag_of(self.credentials.id, self.incarnation)
+            version[tag], version.heads[tag] = CLAIMED_RUMORS, hashed[:16]
+            entries += head + self.credentials.sign(hashed)
         if self.is_foreseeing:
             head = rumor_head(self.victim_of, 4096, 5, BODY, self.credentials.parameters)
             hashed, tag = blake2b(256, head, self.credentials.context), tag_of(*self.victim_of)
@@ -227,19 +251,20 @@ class Villain(Guest):
                     self.publish_against(data)
             case [Kind.HELLO, incarnation, _, _, record] if neighbour is self.victim:
                 self.victim_of = record[:32], incarnation + 1
-            case [Kind.VERSION, *_] if neighbour is self.victim:
+            case [Kind.VERSION, *_] if neighbour is self.victim or self.is_claiming:
                 version, _ = self.false_version()
                 learned = struct.pack("<Qf", 0, 0) * len(version)
-                neighbour.say(Kind.VERSION, self.history_digest, version.hash(), version.total(),
+                neighbour.say(Kind.VERSION, self.false_digest(), version.hash(), version.total(),
                               1, 1, 1, learned, version.pack())
             case [Kind.WANT, tag, seq] if neighbour is self.victim and tag:
                 neighbour.say(Kind.GONE, tag, seq)  # forces the victim to take over a base
             case [Kind.TAKE]:
-                neighbour.say(Kind.HISTORY, self.history_digest, 0, 1, self.false_version()[1])
+                print("asked for its base")
+                neighbour.say(Kind.HISTORY, self.false_digest(), 0, 1, self.false_version()[1])
             case [Kind.FETCH, first, count]:
+                version, _ = self.false_version()
                 for block in range(first, first + count):
-                    neighbour.say(Kind.BLOCK, block, self.history.hash(), self.history.pack(),
-                                  b"\0")
+                    neighbour.say(Kind.BLOCK, block, version.hash(), version.pack(), b"\0")
             case _:
                 super().on_message(neighbour, message)
 
@@ -247,7 +272,7 @@ class Villain(Guest):
 ATTACKS = {attack.__name__.replace("_", "-"): attack for attack in (
     Villain.nothing, Villain.forge, Villain.equivocate, Villain.begin_again, Villain.claim,
     Villain.exceed, Villain.oppose, Villain.overwhelm, Villain.invent, Villain.next_life, Villain.false_base,
-    Villain.besiege)}
+    Villain.claim_base, Villain.besiege)}
 
 
 def end(*_):

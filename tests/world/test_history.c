@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "faults/false_base.h"
 #include "node/broadcast/broadcast.h"
 #include "support/net/stream.h"
 #include "support/sim/expulsion_story.h"
@@ -15,6 +16,7 @@
 static void most_gone_answers_lead_to_a_state_transfer(void **state)
 {
     (void)state;
+    static struct false_base base;
     const struct node_options options = patient_options();
     start_swarm(4, &options); /* with the puppet, node 0 has four neighbours */
     run(2 * SECOND_NS);
@@ -23,7 +25,9 @@ static void most_gone_answers_lead_to_a_state_transfer(void **state)
     puppet_init(&puppet, 0, 1);
     puppet_meet(&puppet);
     puppet_hello(&puppet);
-    say_knows(5);
+    CHECK(false_base_take(&base, &world, 1, LIE_NONE));
+    const struct message version = false_base_version(&base); /* equal to node 0's */
+    puppet_say(&puppet, &version);
     const struct world_node *other = &world.nodes[1];
     const struct message gone = {
         .kind = GONE,
@@ -37,6 +41,7 @@ static void most_gone_answers_lead_to_a_state_transfer(void **state)
     }
     puppet_say(&puppet, &gone);
     must_ask_within(10 * SECOND_NS);
+    false_base_free(&base);
 }
 
 /* Returns true if the puppet with this seed would have a smaller origin tag than every node. */
@@ -52,24 +57,24 @@ static bool would_be_first(uint8_t seed)
     return true;
 }
 
-/* Node 2 has just taken over a base. The puppet has separately learned `times` times its samples.
- * Node 2 prefers the puppet's base unless it has clearly fewer samples. */
+/* Node 1 has just taken over a base. The puppet has separately learned `times` times its samples.
+ * Node 1 prefers the puppet's base unless it has clearly fewer samples. */
 static void start_talk_of_another_side(double times)
 {
     struct node_options options = patient_options();
     options.partition_s = 1;
-    start_swarm(2, &options);
+    start_swarm(1, &options);
     run(40 * SECOND_NS);
-    until(is_training, join(&options, 2), 10 * SECOND_NS);
+    until(is_training, join(&options, 1), 10 * SECOND_NS);
     world_rest(&world);
     uint8_t seed = 1;
     while (!would_be_first(seed))
         seed++;
-    puppet_init(&puppet, 2, seed);
+    puppet_init(&puppet, 1, seed);
     puppet_meet(&puppet);
     puppet_hello(&puppet);
     uint8_t slice[VERSION_ENTRY_BYTES], learned[LEARNED_BYTES];
-    const double samples = times * (double)node_swarm_samples(world.nodes[2].node);
+    const double samples = times * (double)node_swarm_samples(world.nodes[1].node);
     puppet_entry(&puppet, 5, slice);
     learned_put(learned, &(struct learned){.samples = (uint64_t)samples, .rate = 1});
     puppet_say(&puppet, &(struct message){.kind = VERSION,

@@ -15,6 +15,7 @@
  * If many nodes gave blocks, the liar is unknown; then all blocks of the next base are requested
  * from the donor of its history. Tests: tests/world/test_fetch.c.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,8 +40,8 @@
 #define RESTS 3
 /* A node is far behind if it lacks this many more rumors than a base has blocks. */
 #define FAR_RUMORS 64
-/* Added to FAR_RUMORS for each active origin, if the node has joined. */
-#define FAR_EACH    8
+/* Time for which a neighbour must claim rumors that most neighbours lack until a note names it. */
+#define CLAIMS_NS   (30 * SECOND_NS)
 #define PROGRESS_NS (10 * SECOND_NS) /* time between two notes about the progress of a fetch */
 /* Spans of blocks requested at once from a new giver of blocks; grows as blocks arrive. */
 #define SPANS_MIN 2
@@ -98,12 +99,14 @@ static bool may_yield(const struct node *node, const struct transfer_neighbour *
            (base_is_whole(node) && node->now_ns >= node->transfer->fetch.rest_ns);
 }
 
-/* Returns true if our base must be replaced: digest votes refute it, or it contains an expelled
- * member's rumors that the log has dropped. A contested proof forces no replacement. */
+/* Returns true if our base must be replaced: digest votes refute it, most neighbours lack lost
+ * rumors that it contains, or it contains an expelled member's rumors that the log has dropped. A
+ * contested proof forces no replacement. */
 static bool must_replace(const struct node *node)
 {
-    return digest_votes_refute(node) || (retract_needs_base(node) && !proofs_are_contested(node) &&
-                                         base_state(node) != BASE_ROLLING);
+    return digest_votes_refute(node) || lost_rumors_refute(node) ||
+           (retract_needs_base(node) && !proofs_are_contested(node) &&
+            base_state(node) != BASE_ROLLING);
 }
 
 /* Returns true if the neighbour's base should replace ours: the neighbour is far ahead, its base
@@ -119,6 +122,8 @@ static bool is_better(const struct node *node, const struct peer *peer)
         return neighbour->has_base;
     if (digest_votes_refute(node) && !is_stuck(node))
         return digest_votes_prefer(node, peer);
+    if (lost_rumors_refute(node) && !is_stuck(node))
+        return lost_rumors_prefer(node, peer);
     if (is_stuck(node) || (base_state(node) == BASE_ROLLING && !is_partitioned) ||
         must_replace(node))
         return true;
@@ -143,6 +148,39 @@ bool fetch_may_ask(const struct node *node, const struct peer *peer)
     return broadcast_is_together(node, peer) &&
            broadcast_knows(node, peer) >= node->transfer->fetch.rumors &&
            !has_refused(node, transfer_neighbour(node, peer)) && may_give(node, peer);
+}
+
+bool fetch_most_are_ahead(const struct node *node)
+{
+    const struct peer *peer;
+    uint32_t ahead = 0, compared = 0;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
+        const struct transfer_neighbour *neighbour = &node->transfer->neighbours[i];
+        if (!neighbour->has_base || !broadcast_is_together(node, peer) || blame_is_on(node, peer))
+            continue;
+        compared++;
+        ahead += neighbour->is_ahead;
+    }
+    CHECK(ahead <= compared);
+    return (ahead > 1 || membership_live(node) <= 2) && 2 * ahead > compared;
+}
+
+void fetch_on_claims(struct node *node, const struct peer *peer, uint64_t rumors)
+{
+    char text[192];
+    struct transfer_neighbour *neighbour = transfer_neighbour(node, peer);
+    CHECK(peer->state == PEER_OPEN);
+    if (neighbour->claims_ns == 0)
+        neighbour->claims_ns = node->now_ns;
+    if (rumors < CLAIMS_MANY || neighbour->are_claims_noted ||
+        node->now_ns - neighbour->claims_ns < CLAIMS_NS)
+        return;
+    neighbour->are_claims_noted = true;
+    (void)snprintf(text, sizeof text,
+                   "claims %" PRIu64 " rumors that the other members lack; this node keeps its "
+                   "base; expel the member if it lies (hearsay expel)",
+                   rumors);
+    (void)connection_note(node, peer, NOTE_FALSE_BASE, LEVEL_WARNING, text);
 }
 
 static const struct peer *choose_donor(struct node *node)
@@ -187,6 +225,22 @@ static bool is_far(const struct node *node, uint64_t missing)
     return missing > FAR_RUMORS + node->transfer->blocks + each;
 }
 
+/* Returns the number of rumors of the neighbour's own incarnation that its version claims and this
+ * node lacks. */
+static uint64_t claimed_of_itself(const struct node *node, const struct peer *from,
+                                  const struct message *version)
+{
+    const uint64_t tag = origin_tag(from->id, from->incarnation);
+    const struct origin *origin = versions_find(broadcast_versions(node), tag);
+    const uint32_t have = origin ? origin->next : 0;
+    for (size_t i = 0; i < version->bulk.count / VERSION_ENTRY_BYTES; i++) {
+        const struct version_entry entry = version_entry_at(version->bulk.at, i);
+        if (entry.tag == tag && entry.next > have)
+            return entry.next - have;
+    }
+    return 0;
+}
+
 bool fetch_on_missing(struct node *node, const struct peer *from, const struct message *version,
                       uint64_t missing)
 {
@@ -195,6 +249,11 @@ bool fetch_on_missing(struct node *node, const struct peer *from, const struct m
     neighbour->lacks_first = !version->base && version->hash == VERSION_HASH_NONE;
     neighbour->is_ahead =
         neighbour->has_base && (is_far(node, missing) || (neighbour->is_ahead && missing > 0));
+    if (!neighbour->is_ahead)
+        neighbour->claims_ns = 0;
+    else if (missing >= CLAIMS_MANY && joining_has_joined(node) && base_is_whole(node) &&
+             !fetch_most_are_ahead(node))
+        fetch_on_claims(node, from, claimed_of_itself(node, from, version));
     return neighbour->is_ahead || (neighbour->has_base && broadcast_lacks_first(node));
 }
 

@@ -4,10 +4,13 @@
  * the two neighbours until one has taken over the base of the other (fetch.c).
  *
  * The time that a side has learned alone is the maximum over its members of (samples that the other
- * side does not know) / (samples per second). The number of members does not matter: neither one
- * machine's hour nor a thousand machines' hours can be added to the other side. Both sides compute
- * the same result from the same two versions, if these differ only in their latest entries, of
- * which about 2,700 fit a message. Tests: tests/world/test_partition.c.
+ * side does not know) / (samples per second). The number of members does not matter for this time:
+ * neither one machine's hour nor a thousand machines' hours can be added to the other side.
+ *
+ * The side with more members wins, since a single member may claim any number of samples. Between
+ * equally many members, more samples win. Both sides compute the same result from the same two
+ * versions, if these differ only in their latest entries, of which about 2,700 fit a message.
+ * Tests: tests/world/test_partition.c, test_claimed_base.c.
  */
 #include <math.h>
 
@@ -15,14 +18,50 @@
 #include "node/transfer/partition_private.h"
 #include "node/transfer/transfer_private.h"
 
-/* Ratio of the two sides' samples above which the side with more samples wins. */
+/* Ratio of the two sides' members, or else of their samples, above which the larger side wins
+ * decisively. */
 #define DECISIVE 1.25
 
-/* Counts the samples of one origin that each side of a partition knows. Several sides may meet
- * in any order, and must all end with the same base. So unless one side has clearly learned more,
- * the smallest tag decides: the side that knows more samples of that origin wins. */
+enum { OURS, THEIRS };
+
+static void find_tags(const struct node *node)
+{
+    const struct members *members = membership_members(node);
+    for (uint32_t i = 0; i < members->count; i++)
+        node->transfer->tags[i] =
+            origin_tag(members->members[i].record.id, members->members[i].record.incarnation);
+}
+
+/* Returns the id of the member whose current incarnation has this tag; NULL = none. Earlier
+ * incarnations do not count, since a side may not know whose they were. */
+static const uint8_t *id_of(const struct node *node, uint64_t tag)
+{
+    const struct members *members = membership_members(node);
+    for (uint32_t i = 0; i < members->count; i++)
+        if (node->transfer->tags[i] == tag)
+            return members->members[i].record.id;
+    return NULL;
+}
+
+struct contest partition_contest(const struct node *node)
+{
+    struct contest contest = {
+        .node = node, .sides = node->transfer->sides, .first_tag = UINT64_MAX};
+    for (int side = OURS; side <= THEIRS; side++)
+        supporters_clear(&contest.sides[side], node);
+    find_tags(node);
+    return contest;
+}
+
+/* Several sides may meet in any order, and must all end with the same base. So between equally many
+ * members, unless one side has clearly learned more, the smallest tag decides: the side that knows
+ * more samples of that origin wins. */
 void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs)
 {
+    CHECK(contest->node && contest->sides);
+    const uint8_t *id = ours != theirs ? id_of(contest->node, tag) : NULL;
+    if (id)
+        supporters_add(&contest->sides[ours > theirs ? OURS : THEIRS], contest->node, id, 1);
     if (ours > theirs)
         contest->ours += (double)(ours - theirs);
     else
@@ -33,15 +72,29 @@ void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint6
     }
 }
 
+static uint32_t members_of(const struct contest *contest, int side)
+{
+    return supporters_count(&contest->sides[side], contest->node, 1);
+}
+
+static bool is_decided(double a, double b)
+{
+    return fmax(a, b) > DECISIVE * fmin(a, b);
+}
+
 bool partition_is_decisive(const struct contest *contest)
 {
-    return fmax(contest->ours, contest->theirs) > DECISIVE * fmin(contest->ours, contest->theirs);
+    const uint32_t ours = members_of(contest, OURS), theirs = members_of(contest, THEIRS);
+    return ours == theirs ? is_decided(contest->ours, contest->theirs) : is_decided(ours, theirs);
 }
 
 bool partition_ours_preferred(const struct contest *contest)
 {
-    return partition_is_decisive(contest) ? contest->ours > contest->theirs
-                                          : contest->first_is_ours;
+    const uint32_t ours = members_of(contest, OURS), theirs = members_of(contest, THEIRS);
+    if (ours != theirs)
+        return ours > theirs;
+    return is_decided(contest->ours, contest->theirs) ? contest->ours > contest->theirs
+                                                      : contest->first_is_ours;
 }
 
 /* Seconds for which each side of the partition has learned alone. */
@@ -104,7 +157,7 @@ void partition_judge(struct node *node, const struct peer *from, const struct me
 {
     struct transfer_neighbour *neighbour = transfer_neighbour(node, from);
     struct alone_s alone = {0};
-    struct contest contest = CONTEST;
+    struct contest contest = partition_contest(node);
     compare_all(node, version, &alone, &contest);
     broadcast_set_partitioned(node, from,
                               fmin(alone.ours, alone.theirs) > node->options.partition_s);

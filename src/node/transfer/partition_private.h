@@ -1,18 +1,23 @@
 #ifndef HEARSAY_NODE_TRANSFER_PARTITION_PRIVATE_H
 #define HEARSAY_NODE_TRANSFER_PARTITION_PRIVATE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "node/transfer/supporters_private.h"
 
-/* Comparison of the samples that two sides of a partition have learned. */
+/* Comparison of two sides of a partition. */
 struct contest {
+    const struct node *node;
+    /* [2] members of whose current incarnations only our side, or only the other side, knows
+     * samples */
+    struct supporters *sides;
     double ours, theirs; /* samples that only our side, or only the other side, knows */
     /* Smallest tag of an origin of which the sides know different numbers of samples; UINT64_MAX =
      * none. */
     uint64_t first_tag;
     bool first_is_ours; /* our side knows more samples of the origin first_tag */
 };
-#define CONTEST ((struct contest){.first_tag = UINT64_MAX})
+
+struct contest partition_contest(const struct node *node);
+/* Counts the samples of one origin that each side knows. */
 void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs);
 bool partition_is_decisive(const struct contest *contest);
 bool partition_ours_preferred(const struct contest *contest);

@@ -16,33 +16,84 @@
 #include "node/transfer/partition_private.h"
 #include "node/transfer/transfer_private.h"
 
-/* Returns true if this node's side wins (partition_count) and a takeover would lose some of its
- * rumors. Two nodes may each know a few rumors that no log has any more. Then the rumors of one
- * node are lost, and both nodes must decide for the same side. */
-static bool would_lose_more(const struct node *node, const uint32_t *next)
+/* Rumors that spread reach this node within this time, so rumors that it still lacks are lost. */
+#define LAG_NS (5 * SECOND_NS)
+/* An earlier history is compared for this time. */
+#define EARLIER_NS (60 * SECOND_NS)
+
+/* Compares our version with the requested history, whose heads their members have signed. Returns
+ * true if a takeover would lose some of our rumors. */
+static bool compare(const struct node *node, const uint32_t *next, struct contest *contest)
 {
     const struct history_request *request = &node->transfer->request;
     const struct versions *versions = broadcast_versions(node);
-    struct contest contest = CONTEST;
+    *contest = partition_contest(node);
     for (uint32_t i = 0; i < request->entries; i++) {
         const struct history_entry entry =
             history_entry_at(request->history + (size_t)i * HISTORY_ENTRY_BYTES);
         const uint64_t tag = origin_tag(entry.id, entry.incarnation);
         const struct origin *origin = versions_find(versions, tag);
         CHECK(origin); /* replace_version_read has added all origins of the history */
-        partition_count(&contest, tag, origin->samples, entry.samples);
+        partition_count(contest, tag, origin->samples, entry.samples);
     }
     bool loses = false;
     for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
         const struct origin *origin = &versions->origins[origin_index];
         loses |= origin->next > next[origin_index];
         if (next[origin_index] == 0)
-            partition_count(&contest, origin->tag, origin->samples, 0);
+            partition_count(contest, origin->tag, origin->samples, 0);
     }
+    return loses;
+}
+
+/* Returns true if this node's side wins (partition.c) and a takeover would lose some of its rumors.
+ * Two nodes may each know a few rumors that no log has any more. Then the rumors of one node are
+ * lost, and both nodes must decide for the same side. */
+static bool would_lose_more(const struct node *node, const uint32_t *next)
+{
+    struct contest contest;
+    const bool loses = compare(node, next, &contest);
     /* If no origin decides, the two sides differ only where no samples were reported. */
     const bool is_open = contest.first_tag == UINT64_MAX;
-    return loses &&
-           (is_open ? versions->digest > request->digest : partition_ours_preferred(&contest));
+    return loses && (is_open ? broadcast_versions(node)->digest > node->transfer->request.digest
+                             : partition_ours_preferred(&contest));
+}
+
+/* Returns true if most members have published at least `least` rumors that this node lacks, and
+ * that the requested history contains; if `also` is not NULL, that history too. */
+static bool are_most_ahead(const struct node *node, const uint32_t *also, uint64_t least)
+{
+    struct supporters *supporters = &node->transfer->sides[0];
+    const struct versions *versions = broadcast_versions(node);
+    CHECK(least > 0);
+    supporters_clear(supporters, node);
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
+        const struct origin *origin = &versions->origins[origin_index];
+        const uint32_t claimed = node->transfer->request.next[origin_index];
+        const uint32_t next = also ? u32_min(claimed, also[origin_index]) : claimed;
+        if (next > origin->next)
+            supporters_add(supporters, node, origin->id, next - origin->next);
+    }
+    return supporters_are_most(supporters, node, least);
+}
+
+/* Returns true if this node lags, and not only behind one member, which may claim rumors that do
+ * not exist: most members have published many rumors that this node lacks, or rumors that an
+ * earlier history already had, or most neighbours are far ahead. */
+static bool is_lagging(struct node *node)
+{
+    struct history_request *request = &node->transfer->request;
+    const uint64_t age_ns = node->now_ns - request->earlier_ns;
+    const bool has_earlier = request->earlier_ns > 0 && age_ns <= EARLIER_NS;
+    if (are_most_ahead(node, NULL, FAR_EACH) || fetch_most_are_ahead(node) ||
+        (has_earlier && age_ns >= LAG_NS && are_most_ahead(node, request->earlier, 1)))
+        return true;
+    if (has_earlier)
+        return false;
+    memcpy(request->earlier, request->next,
+           broadcast_versions(node)->max * sizeof *request->earlier);
+    request->earlier_ns = node->now_ns;
+    return false;
 }
 
 /* Returns the reason why our base must be replaced; NULL if it can stay. */
@@ -52,10 +103,29 @@ static const char *reason_to_replace(const struct node *node)
         return "other initial weights";
     if (digest_votes_refute(node))
         return "this node's base differs from the swarm's";
+    if (lost_rumors_refute(node))
+        return "most neighbours lack rumors that only this node's base contains";
     if (retract_needs_base(node))
         return "rumors of an expelled member are too old for the log and cannot be removed from "
                "this node's base";
     return NULL;
+}
+
+/* Returns true if this node gives up its complete base for the donor's. */
+static bool yields(struct node *node, const struct peer *donor, const uint32_t *next)
+{
+    struct contest contest;
+    if (!base_is_whole(node) || !joining_has_joined(node) || reason_to_replace(node))
+        return true;
+    if (broadcast_is_partitioned(node, donor)) {
+        (void)compare(node, next, &contest);
+        return !partition_ours_preferred(&contest);
+    }
+    if (is_lagging(node))
+        return true;
+    (void)are_most_ahead(node, NULL, 1);
+    fetch_on_claims(node, donor, supporters_most(&node->transfer->sides[0], node));
+    return false;
 }
 
 static void note_beginning(struct node *node, const struct peer *donor, const char *why)
@@ -114,6 +184,8 @@ static enum takeover take_over(struct node *node, const struct peer *donor)
     const char *why = reason_to_replace(node);
     if (!is_partitioned && !keep_ours && base_is_whole(node) && !why && would_lose_more(node, next))
         return TAKEOVER_NOT;
+    if (!yields(node, donor, next))
+        return TAKEOVER_NOT;
     const bool is_published_lost = !keep_ours && next[versions_index(versions, own)] < own->next;
     if (is_published_lost && !replace_version_begin_incarnation(node))
         return TAKEOVER_NO_ROOM;
@@ -127,6 +199,8 @@ static enum takeover take_over(struct node *node, const struct peer *donor)
     fetch_begin(node, BASE_FETCHING, rumors);
     base_digest_begin(node, given);
     digest_votes_begin(node);
+    lost_rumors_forget(node);
+    transfer->request.earlier_ns = 0;
     ask_anew(node, donor);
     broadcast_lean_on(node, donor);
     note_beginning(node, donor, why);

@@ -7,11 +7,12 @@ size_t transfer_arena_bytes(const struct node_options *options)
     const size_t origins = options->limits.incarnations_max;
     const size_t blocks = block_count(options->parameters, options->block_entries);
     return sizeof(struct transfer) + options->limits.peers_max * sizeof(struct transfer_neighbour) +
-           origins * (HISTORY_ENTRY_BYTES + sizeof(uint32_t) + sizeof(void *)) +
+           origins * (HISTORY_ENTRY_BYTES + 2 * sizeof(uint32_t) + sizeof(void *)) +
+           2 * supporters_arena_bytes(options) + options->limits.members_max * sizeof(uint64_t) +
            bit_words(origins) * sizeof(uint64_t) + blocks * sizeof(uint64_t) +
            PENDING_MAX *
                (options->block_entries * sizeof(int32_t) + origins * sizeof(uint32_t) + 2 * 64) +
-           16 * 64;
+           18 * 64;
 }
 
 static void init_pending(struct transfer *transfer, struct arena *arena,
@@ -30,11 +31,15 @@ struct transfer *transfer_new(struct arena *arena, const struct node *node)
     CHECK(options->parameters > 0 && options->block_entries > 0);
     struct transfer *transfer = arena_alloc(arena, 1, sizeof *transfer);
     transfer->blocks = block_count(options->parameters, options->block_entries);
+    for (int side = 0; side < 2; side++)
+        supporters_init(&transfer->sides[side], arena, options);
+    transfer->tags = arena_alloc(arena, options->limits.members_max, sizeof *transfer->tags);
     transfer->seen = arena_alloc(arena, bit_words(origins), sizeof(uint64_t));
     transfer->neighbours =
         arena_alloc(arena, options->limits.peers_max, sizeof *transfer->neighbours);
     transfer->request.history = arena_alloc(arena, origins, HISTORY_ENTRY_BYTES);
     transfer->request.next = arena_alloc(arena, origins, sizeof(uint32_t));
+    transfer->request.earlier = arena_alloc(arena, origins, sizeof(uint32_t));
     transfer->fetch.from = arena_alloc(arena, transfer->blocks, sizeof(uint64_t));
     init_pending(transfer, arena, options);
     transfer->serve.heads = arena_alloc(arena, origins, sizeof *transfer->serve.heads);

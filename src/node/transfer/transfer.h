@@ -6,6 +6,7 @@
  *   pending_blocks    keeps received blocks until they match our base
  *   base_digest       checks that the complete base has the promised digest
  *   blame             donor of the base, and members that gave a false base
+ *   lost_rumors       gives up a base with rumors that most members can never get
  *   digest_votes      asks whether other members have the taken-over base
  *   rolling_snapshot  keeps the base recent by blocks only, over a link too thin for rumors
  *   serve             gives our base to others and to checkpoints
@@ -73,6 +74,12 @@ void transfer_on_update(struct node *node, const struct update *update);
  * open, this neighbour may not vote, or its version cannot be compared with ours. */
 bool digest_votes_on_version(struct node *node, const struct peer *from,
                              const struct message *version);
+/* Compares a neighbour's version with ours, and looks for rumors of ours that are in no log. */
+void lost_rumors_on_version(struct node *node, const struct peer *from,
+                            const struct message *version);
+/* Decides whether our base must be given up for the base of most neighbours. Call it once a second.
+ */
+void lost_rumors_consider(struct node *node);
 /* Decides by the digest votes whether our base is confirmed or refuted. Call it once a second. */
 void digest_votes_consider(struct node *node);
 

@@ -9,12 +9,19 @@
 #include "node/transfer/base_digest_private.h"
 #include "node/transfer/blame_private.h"
 #include "node/transfer/digest_votes_private.h"
+#include "node/transfer/lost_rumors_private.h"
 #include "node/transfer/pending_blocks_private.h"
+#include "node/transfer/supporters_private.h"
 #include "node/transfer/transfer.h"
 #include "wire/block.h"
 
 /* Time after serving its base for which a node takes over no other base. */
-#define SERVING_NS  (10 * SECOND_NS)
+#define SERVING_NS (10 * SECOND_NS)
+/* A member that claims at least this many rumors that no other member has is named as a liar: it
+ * would have published for minutes without a neighbour. */
+#define CLAIMS_MANY 1000
+/* A node that is far behind lacks about this many rumors of each active origin, or more. */
+#define FAR_EACH    8
 #define READ_BLOCKS 8 /* blocks that one FETCH or READ may ask for, at most */
 
 /* Consecutive blocks. */
@@ -25,9 +32,12 @@ struct span {
 
 /* State per neighbour, by slot. */
 struct transfer_neighbour {
-    bool has_base;       /* the neighbour's last VERSION says that it has a complete base */
-    bool lacks_first;    /* the neighbour lacks the first weights of the swarm */
-    bool is_ahead;       /* so far that this node should take over the neighbour's base */
+    bool has_base;         /* the neighbour's last VERSION says that it has a complete base */
+    bool lacks_first;      /* the neighbour lacks the first weights of the swarm */
+    bool is_ahead;         /* so far that this node should take over the neighbour's base */
+    bool are_claims_noted; /* a note has named the neighbour for its claims (fetch_on_claims) */
+    /* Time since which the neighbour claims rumors that most neighbours lack; 0 = it does not. */
+    uint64_t claims_ns;
     bool ours_preferred; /* our base wins against the neighbour's base after a partition */
     bool is_decisive;    /* one of the two sides of the partition has clearly learned more */
     bool peer_yields;    /* partition_peer_yields */
@@ -35,6 +45,7 @@ struct transfer_neighbour {
     uint64_t refused_ns;
     bool has_given;                 /* a block of the base being fetched came from the neighbour */
     struct digest_vote digest_vote; /* the neighbour's vote on our base */
+    struct lost_rumor lost;         /* a rumor of our base that the neighbour lacks */
 
     uint32_t asked_blocks; /* blocks requested from the neighbour and not received */
     /* For each requested span: number of its blocks that have not arrived, oldest span first. */
@@ -52,14 +63,16 @@ struct transfer_neighbour {
 };
 
 struct history_request {
-    bool is_asked;     /* a neighbour was asked for a history and has not sent all of it */
-    uint64_t donor;    /* conn of the neighbour that was asked last */
-    uint64_t asked_ns; /* time of the request, or when the history's last part arrived */
-    uint64_t parts;    /* parts of the history received so far */
-    uint8_t *history;  /* [incarnations_max] history entries received so far */
-    uint32_t entries;  /* number of history entries received so far */
-    uint64_t digest;   /* digest of the base that the history describes */
-    uint32_t *next;    /* [incarnations_max] number of rumors in the history, by origin index */
+    bool is_asked;       /* a neighbour was asked for a history and has not sent all of it */
+    uint64_t donor;      /* conn of the neighbour that was asked last */
+    uint64_t asked_ns;   /* time of the request, or when the history's last part arrived */
+    uint64_t parts;      /* parts of the history received so far */
+    uint8_t *history;    /* [incarnations_max] history entries received so far */
+    uint32_t entries;    /* number of history entries received so far */
+    uint64_t digest;     /* digest of the base that the history describes */
+    uint32_t *next;      /* [incarnations_max] number of rumors in the history, by origin index */
+    uint32_t *earlier;   /* `next` of an earlier history of which this node did not take the base */
+    uint64_t earlier_ns; /* time when that history arrived; 0 = none */
 };
 
 struct fetch {
@@ -118,6 +131,8 @@ struct serve {
 struct transfer {
     uint32_t blocks; /* number of blocks of a base */
     uint64_t *seen;  /* scratch buffer: one bit per origin */
+    uint64_t *tags;  /* [members_max] scratch buffer: tag of each member's current incarnation */
+    struct supporters sides[2]; /* scratch buffers: members of each side of a comparison */
     struct history_request request;
     struct fetch fetch;
     struct rolling_snapshot rolling;
@@ -125,6 +140,7 @@ struct transfer {
     struct base_digest base_digest;
     struct digest_votes digest_votes;
     struct blame blame;
+    bool are_lost_refuted; /* most neighbours lack lost rumors of our base (lost_rumors.c) */
     struct serve serve;
     struct transfer_neighbour *neighbours; /* [peers_max] by slot */
 };
@@ -143,6 +159,13 @@ static inline uint32_t transfer_block_entries(const struct node *node, uint32_t 
 /* Starts fetching all blocks: of a base with `rumors` rumors (BASE_FETCHING), or for a round of
  * a rolling snapshot (BASE_ROLLING). */
 void fetch_begin(struct node *node, enum base_state state, uint64_t rumors);
+/* Returns true if more than half of the neighbours with a complete base are far ahead of this node,
+ * and at least two are, if the swarm has more members than two. */
+bool fetch_most_are_ahead(const struct node *node);
+/* Call it when this neighbour claims `rumors` rumors of one member that most neighbours lack. Adds
+ * a note, once per conversation, if they are at least CLAIMS_MANY and it has claimed them for
+ * CLAIMS_NS. */
+void fetch_on_claims(struct node *node, const struct peer *peer, uint64_t rumors);
 /* Returns true if this node may request blocks of the base being fetched from the neighbour. */
 bool fetch_may_ask(const struct node *node, const struct peer *peer);
 

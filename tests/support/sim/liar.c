@@ -1,6 +1,11 @@
 #include "support/sim/liar.h"
 
+#include <string.h>
+
 #include "base/digest.h"
+#include "support/net/stream.h"
+
+#define CLAIMED_SAMPLES (1ULL << 44)
 
 static void say(struct liar *liar, const struct message *message)
 {
@@ -12,9 +17,28 @@ static void refuse(struct liar *liar, enum message_kind kind)
     say(liar, &(struct message){.kind = kind});
 }
 
+/* Copies the twin's base and adds the liar's claims. Returns false if the twin has no base. */
+static bool take(struct liar *liar)
+{
+    struct false_base *base = &liar->base;
+    if (!false_base_take(base, &world, liar->twin, liar->lie))
+        return false;
+    if (liar->claims == 0)
+        return true;
+    if (liar->omits)
+        base->origins = 0;
+    const struct signed_head head = stream_head(&liar->puppet.identity, 1, liar->claims - 1,
+                                                CLAIMED_SAMPLES, liar->puppet.context);
+    memcpy(base->history + base->origins++ * HISTORY_ENTRY_BYTES, head.bytes, HISTORY_ENTRY_BYTES);
+    false_base_make_version(base, liar->puppet.context);
+    learned_put(base->learned + (base->origins - 1) * (size_t)LEARNED_BYTES,
+                &(struct learned){.samples = CLAIMED_SAMPLES, .rate = 1});
+    return true;
+}
+
 static void give_history(struct liar *liar)
 {
-    if (!false_base_take(&liar->base, &world, liar->twin, liar->lie)) {
+    if (!take(liar)) {
         refuse(liar, HISTORY);
         return;
     }
@@ -46,7 +70,7 @@ static void on_heard(struct puppet *puppet, const struct message *message)
 
 void liar_show(struct liar *liar)
 {
-    if (!false_base_take(&liar->base, &world, liar->twin, liar->lie))
+    if (!take(liar))
         return;
     struct message version = false_base_version(&liar->base);
     version.digest = digest_add(version.digest, liar->aside);

@@ -16,6 +16,9 @@ struct liar {
     enum lie lie;
     uint32_t gives; /* number of blocks that the liar gives before it refuses */
     uint64_t aside; /* number added to the true digest that the liar shows */
+    /* Rumors of its own, and 2^44 samples, that the liar claims to have published; 0 = none. */
+    uint32_t claims;
+    bool omits; /* the liar's history has no other origin */
 };
 
 /* Dials the node and shows it the twin's version. */

@@ -104,7 +104,7 @@ void puppet_init(struct puppet *puppet, uint32_t node, uint8_t seed)
     *puppet = (struct puppet){.node = node, .reader = message_reader_new()};
     puppet->party = world_enter(&world, &outsider);
     CHECK(puppet->party != WIRE_NOBODY);
-    const uint8_t secret[SEED_BYTES] = {seed, 0x77}, entropy[SEED_BYTES] = {seed, 0x99};
+    const uint8_t secret[SEED_BYTES] = {seed, 0x77}, entropy[SEED_BYTES] = {seed, 0x99, (uint8_t)node};
     identity_from_seed(&puppet->identity, secret);
     entropy_from_seed(&puppet->entropy, entropy);
     const struct node_options *options = &world.nodes[node].options;

@@ -1,0 +1,178 @@
+/* A member that claims many rumors of its own, and serves a false base that contains them, gets no
+ * other member to give up the swarm's base (fetch.c). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/sim/fetch_story.h"
+#include "support/sim/liar.h"
+
+#define LONG_NS   (40 * SECOND_NS)
+#define CLAIMS    (1u << 20)
+#define LIARS_MAX 5
+
+static struct liar liars[LIARS_MAX];
+static uint32_t liars_count;
+
+static int story_begins(void **state)
+{
+    liars_count = 0;
+    return world_begins(state);
+}
+
+static int story_ends(void **state)
+{
+    for (uint32_t i = 0; i < liars_count; i++)
+        liar_free(&liars[i]);
+    return world_ends(state);
+}
+
+static struct node_options story_options(void)
+{
+    struct node_options options = busy_options();
+    options.interval_ns = SECOND_NS / 4;
+    options.limits.silence_ns = 600 * SECOND_NS; /* liars do not answer PING */
+    return options;
+}
+
+/* A connection of the lying member to this node. All liars have one identity. */
+static struct liar *meet(uint32_t node, bool omits)
+{
+    struct liar *liar = &liars[liars_count++];
+    while (node_waiting(world.nodes[0].node) > 0)
+        run(MS_NS);
+    liar_meet(liar, node, 0, LIE_FITS, 1);
+    liar->claims = CLAIMS;
+    liar->omits = omits;
+    liar_show(liar);
+    return liar;
+}
+
+static void show_all(void)
+{
+    for (uint32_t i = 0; i < liars_count; i++)
+        if (!liars[i].puppet.closed) {
+            while (node_waiting(world.nodes[0].node) > 0)
+                run(MS_NS);
+            liar_show(&liars[i]);
+        }
+}
+
+static void run_and_show(uint64_t span_ns)
+{
+    for (uint64_t ns = 0; ns < span_ns; ns += SECOND_NS) {
+        show_all();
+        run(SECOND_NS);
+    }
+}
+
+static void must_keep_base(uint32_t nodes)
+{
+    for (uint32_t i = 0; i < nodes; i++) {
+        assert_int_equal(bases_of(i), 0);
+        assert_false(is_catching_up(i));
+    }
+}
+
+static void must_name_the_liar(uint32_t node)
+{
+    char name[ID_TEXT_BYTES];
+    identity_text(name, liars[0].puppet.identity.id);
+    const struct note *note = &world.nodes[node].last[NOTE_FALSE_BASE];
+    assert_int_equal(note->level, LEVEL_WARNING);
+    assert_string_equal(note->who, name);
+}
+
+static void claims_ahead(uint32_t nodes, bool omits)
+{
+    struct node_options options = story_options();
+    options.partition_s = 1;
+    start_swarm(nodes, &options);
+    run(LONG_NS);
+    for (uint32_t i = 0; i < nodes; i++)
+        (void)meet(i, omits);
+    run_and_show(60 * SECOND_NS);
+    must_keep_base(nodes);
+    for (uint32_t i = 0; i < nodes && !omits; i++)
+        must_name_the_liar(i);
+    must_agree(5 * SECOND_NS);
+}
+
+static void no_member_gives_up_its_base_for_one_claim(void **state)
+{
+    (void)state;
+    claims_ahead(2, false);
+}
+
+static void four_members_keep_their_bases(void **state)
+{
+    (void)state;
+    claims_ahead(4, false);
+}
+
+static void no_member_gives_up_its_base_for_a_claimed_partition(void **state)
+{
+    (void)state;
+    claims_ahead(2, true);
+}
+
+/* A joiner first takes over the liar's base, and then meets the swarm. */
+static void a_joiner_returns_to_the_base_of_most(void **state)
+{
+    (void)state;
+    const struct node_options options = story_options();
+    start_swarm(3, &options);
+    run(LONG_NS);
+    const uint32_t joiner = add(&options);
+    for (uint32_t i = 0; i < 3; i++) {
+        world_introduce(&world, joiner, i);
+        cut(i, joiner);
+    }
+    world_start(&world, joiner);
+    run(100 * MS_NS);
+    world.check.outsiders_publish = true;
+    (void)meet(joiner, false);
+    run(5 * SECOND_NS);
+    assert_int_equal(bases_of(joiner), 1);
+    for (uint32_t i = 0; i < 3; i++)
+        heal_cut(i, joiner);
+    run_and_show(90 * SECOND_NS);
+    must_keep_base(3);
+    must_name_the_liar(joiner);
+    must_agree(10 * SECOND_NS);
+}
+
+/* A joiner meets the liar and the swarm at once. */
+static void a_joiner_ends_with_the_base_of_most(void **state)
+{
+    (void)state;
+    const struct node_options options = story_options();
+    start_swarm(3, &options);
+    run(LONG_NS);
+    for (uint32_t i = 0; i < 3; i++)
+        (void)meet(i, false);
+    const uint32_t joiner = join(&options, 3);
+    run(10 * MS_NS);
+    world.check.outsiders_publish = true;
+    (void)meet(joiner, false);
+    run_and_show(100 * SECOND_NS);
+    must_keep_base(3);
+    must_agree(10 * SECOND_NS);
+}
+
+int main(void)
+{
+#define CLAIMED(name) cmocka_unit_test_setup_teardown(name, story_begins, story_ends)
+    const struct CMUnitTest tests[] = {
+        CLAIMED(no_member_gives_up_its_base_for_one_claim),
+        CLAIMED(four_members_keep_their_bases),
+        CLAIMED(no_member_gives_up_its_base_for_a_claimed_partition),
+        CLAIMED(a_joiner_returns_to_the_base_of_most),
+        CLAIMED(a_joiner_ends_with_the_base_of_most),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
