@@ -28,6 +28,8 @@
 /* Parts of running statistics (exchange/statistics.h) per publication. */
 #define STATISTIC_PULL   0.05f        /* of the unexplained distance, by which s moves to w */
 #define STATISTIC_FOLLOW (1.0f / 128) /* of its distance to s, by which `slow` moves */
+/* A statistic whose value must still move by less than this is settled. */
+#define STATISTIC_SMALL (1.0f / 64)
 /* A statistic whose value is farther from the base was not published, or not by this node. */
 #define STATISTIC_FAR 1.0f
 /* A statistic whose value moved less has not moved: a copy is rounded. The epsilon of a batch norm

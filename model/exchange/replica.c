@@ -214,7 +214,15 @@ static float choose_tau(struct replica *replica, const struct publish_terms *ter
     return chosen.tau;
 }
 
-/* Cuts the update from the residual in the weights, without withheld progress. */
+/* Returns the smallest tau at which the highest level moves a base entry by `move`. */
+static float tau_to_carry(double counts, double move)
+{
+    return (float)fmin(move / (LEVEL_MAX * counts), TAU_MAX);
+}
+
+/* Cuts the update from the residual in the weights, without withheld progress. A statistic that has
+ * to move far is not left behind: tau is high enough for an update to carry its move, up to the
+ * largest move of an update. */
 static void publish(struct replica *replica, const struct publish_terms *terms)
 {
     uint32_t found;
@@ -225,12 +233,20 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
     published->tau = choose_tau(replica, terms, &found);
     if (published->tau == 0 || replica->lost > 0)
         return;
-    if (published->tau < tau_floor(part)) {
-        published->tau = tau_floor(part);
+    const double move =
+        terms->statistics_share * (double)statistics_farthest(&replica->statistics, replica->base,
+                                                              replica->weights.are_companded);
+    const float carries = terms->tau > 0 ? 0 : tau_to_carry(part, fmin(move, 1));
+    const float least = fmaxf(tau_floor(part), carries);
+    if (published->tau < least) {
+        published->tau = least;
         /* Unknown: with this higher tau the publication is smaller than estimated. */
         replica->size_ratio.last = 0;
     }
     published->amount = amount_of(part, published->tau);
+    const int levels = update_level_max(published->amount);
+    const double carried = (double)QUANTUM * published->amount * levels;
+    published->needs_more = move > carried + STATISTIC_SMALL;
     if (found > replica->candidates_max) { /* some candidates are not listed: raise the floor */
         uint32_t bins[HISTOGRAM_BINS];
         found = survey(replica, published->tau, bins);
@@ -243,7 +259,6 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
     replica->backend->exchange->cut(replica->backend, found, replica->candidates, &cut,
                                     replica->weights, replica->base, published);
     CHECK(published->count <= replica->density_max);
-    published->needs_more = statistics_need_more(&replica->statistics, published);
 }
 
 void replica_place_weights(struct replica *replica, struct weights places)

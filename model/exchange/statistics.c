@@ -9,9 +9,6 @@
 #include "base/memory.h"
 #include "base/min_max.h"
 
-/* Units of the base by which a statistic may still be wrong: a value of 1/64. */
-#define SMALL_MOVE (MOVE_MAX / 64)
-
 void statistics_init(struct statistics *statistics, struct arena *arena, struct backend *backend,
                      const struct entry_range *range, uint32_t ranges)
 {
@@ -99,21 +96,26 @@ void statistics_track(struct statistics *statistics, size_t first, size_t count,
     }
 }
 
-bool statistics_need_more(const struct statistics *statistics, const struct update *update)
+float statistics_farthest(const struct statistics *statistics, const int32_t *base, bool companded)
 {
-    uint32_t range = 0;
-    for (uint32_t i = 0; i < update->count; i++) {
-        while (range < statistics->ranges &&
-               statistics->range[range].first + statistics->range[range].count <= update->index[i])
-            range++;
-        if (range == statistics->ranges)
-            return false;
-        const uint32_t levels = (uint32_t)abs(update->level[i]);
-        if (update->index[i] >= statistics->range[range].first &&
-            (int)levels == update_level_max(update->amount) && levels * update->amount > SMALL_MOVE)
-            return true;
+    struct backend *backend = statistics->backend;
+    const float *held = statistics->held;
+    float farthest = 0;
+    for (uint32_t i = 0; i < statistics->ranges; held += statistics->range[i++].count) {
+        const struct weights_part *range = &statistics->range[i];
+        float *weights = memory_new(range->count, sizeof *weights);
+        int32_t *units = memory_new(range->count, sizeof *units);
+        backend->download(backend, weights, held, range->count * sizeof *weights);
+        backend->download(backend, units, base + range->first, range->count * sizeof *units);
+        for (size_t c = 0; c < range->count; c++) {
+            const float r = residual(weights[c], units[c], companded);
+            if (isfinite(r) && !is_saturated(r, units[c]))
+                farthest = fmaxf(farthest, fabsf(r));
+        }
+        free(units);
+        free(weights);
     }
-    return false;
+    return farthest;
 }
 
 void statistics_reset(struct statistics *statistics, size_t first, size_t count, bool forgets)

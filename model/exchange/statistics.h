@@ -28,7 +28,6 @@
 
 #include "backend/backend.h"
 #include "base/arena.h"
-#include "base/update.h"
 #include "base/weights.h"
 
 /* Entries first .. first+count-1 of a model. */
@@ -71,9 +70,9 @@ struct weights statistics_view(struct statistics *statistics, struct weights tra
 void statistics_track(struct statistics *statistics, size_t first, size_t count, bool companded,
                       bool counts);
 
-/* Returns true if an update moves a statistic far, and as far as the update can carry, so that more
- * of its residual is left. */
-bool statistics_need_more(const struct statistics *statistics, const struct update *update);
+/* Returns the largest |residual| of a statistic, without saturated and lost ones; 0 without
+ * statistics. base[parameters]. */
+float statistics_farthest(const struct statistics *statistics, const int32_t *base, bool companded);
 
 /* Sets the trained statistics among entries first .. first+count-1 to the exchange's weights. If
  * `forgets`, later movement counts from there; otherwise from the statistics before, so that the
