@@ -233,6 +233,29 @@ class SelectionOfTensors(unittest.TestCase):
             self.folder.close()
             self.folder = Folder()
 
+    def test_running_statistics_that_the_script_replaces_are_shared(self):
+        def learn(model, optimizer, node, seed):
+            train(model, optimizer, node, seed, 20)
+            norm = model['norm']
+            norm.running_mean, norm.running_var = torch.zeros(8), torch.ones(8)  # as update_bn of PyTorch 1
+            train(model, optimizer, node, seed, 20)
+            norm.running_mean = norm.running_mean.clone()
+            with torch.no_grad():
+                norm.running_mean += 1
+
+        (a, shared_a), (b, shared_b) = self.both(learn)
+        for name in 'norm.running_mean', 'norm.running_var':
+            self.assertTrue(torch.equal(shared_a[name], shared_b[name]), name)
+            self.assertTrue(torch.equal(shared_a[name], a[name]), name)
+            self.assertTrue(torch.equal(shared_b[name], b[name]), name)
+
+    def test_a_shared_buffer_that_is_removed_is_an_error(self):
+        model, optimizer, node = self.alone()
+        model['norm'].running_mean = None
+        for call in node.settle, node.state_dict, node.save, node.close:
+            with self.assertRaisesRegex(RuntimeError, 'norm.running_mean is no tensor any more'):
+                call()
+
     def test_names_that_match_no_tensor_are_refused(self):
         for option in 'share', 'private', 'buffers':
             with self.assertRaisesRegex(ValueError, f"{option} has 'nothing'"):

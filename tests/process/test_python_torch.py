@@ -132,7 +132,7 @@ class Torch(unittest.TestCase):
         _, _, node = self.make('shared')
         with nodes(node):
             self.assertEqual(set(node._shared.tensors), SHARED)
-            self.assertEqual(set(node._shared._copies), {'turned', 'wide', 'norm.running_var'})
+            self.assertEqual(set(node._shared._copies), {'turned', 'wide', 'norm.running_mean', 'norm.running_var'})
             self.assertEqual(node.info().parameters, sum(t.numel() for t in node._shared.tensors.values()))
 
     def test_the_library_moves_the_trained_weights(self):

@@ -90,7 +90,7 @@ class Selection:
         self._private = tuple(private)
         self._is_local = buffers == "local"
         self.tensors: dict[str, torch.Tensor] = {}  # the shared tensors by name
-        # Module, and name in it, of each shared buffer that the script may replace.
+        # Module, and name in it, of each shared buffer: the script may replace the tensor.
         self.owners: dict[str, tuple[torch.nn.Module, str]] = {}
         self.statistics: set[str] = set()  # names of the shared means and variances of batch norms
         self.variances: set[str] = set()  # names of the shared variances of batch norms
@@ -138,6 +138,7 @@ class Selection:
             self._own.append(name)
         elif is_statistic:
             self.tensors[name] = buffer
+            self.owners[name] = (module, key)
             self.statistics.add(name)
             self.variances |= {name} if key == "running_var" else set()
         elif is_named and (is_number or not isinstance(module, _NORM)):

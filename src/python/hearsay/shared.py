@@ -1,7 +1,7 @@
 """Gives the shared tensors of a PyTorch model (selection.py) to the library.
 
-    dense float32, bfloat16 or float16, on the device where the library computes   no copy
-    any other (float64, transposed, on another device)                             a copy, refreshed
+    dense parameters of float32, bfloat16 or float16 where the library computes    no copy
+    others (float64, transposed, on another device), and buffers                   a copy, refreshed
                                                                                    before each use
 
 The library computes on the model's GPU if it can, and otherwise on the CPU. Complex numbers are shared as
@@ -123,9 +123,21 @@ class Shared:
             name in self._statistics,
         )
 
+    def refresh(self) -> None:
+        """Finds the buffers' current tensors: a script may replace them, as `update_bn` of PyTorch 1
+        does. Raises RuntimeError if a module has no tensor there any more."""
+        for name, (module, key) in self._owners.items():
+            buffer = getattr(module, key, None)
+            if not isinstance(buffer, torch.Tensor):
+                raise RuntimeError(
+                    f"{name} is no tensor any more: keep the buffers that the node shares"
+                )
+            self.tensors[name] = buffer
+
     def check(self) -> None:
-        """Raises RuntimeError if a tensor that the library writes to has other memory than when the
-        node was made."""
+        """Finds the current tensors. Raises RuntimeError if a tensor that the library writes to has
+        other memory than when the node was made."""
+        self.refresh()
         for name, address in self._addresses.items():
             if self.tensors[name].data_ptr() != address:
                 raise RuntimeError(
@@ -140,8 +152,7 @@ class Shared:
         Waits for the GPU's work on them, unless the library follows PyTorch's stream. Raises
         RuntimeError if a tensor has another shape than when the node was made."""
         devices = {self.device} if self.device.type == "cuda" else set()
-        for name, (module, key) in self._owners.items():
-            self.tensors[name] = getattr(module, key)  # the script may have replaced the buffer
+        self.refresh()
         for name, copy in self._copies.items():
             tensor = self.tensors[name]
             held = _real(tensor)

@@ -346,6 +346,7 @@ class Node:
 
         Call it after the library has written to the weights."""
         if self._ranks is not None:
+            self._shared.refresh()
             self._ranks.follow(list(self._shared.tensors.values()))
         if isinstance(self._optimizer, torch.optim.LBFGS):
             # Its estimate of the curvature assumes that no one else moves the weights.
