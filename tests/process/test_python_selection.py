@@ -211,6 +211,37 @@ class SelectionOfTensors(unittest.TestCase):
         self.assertEqual(len(said), 1, logs.output)
         self.assertIn('body.weight is not trained', said[0])
 
+    def test_an_integer_buffer_that_changes_is_a_warning_once(self):
+        def count(book, *_):
+            book.used += 1
+
+        for options, warnings in (({'private': ['book.code']}, 1), ({'buffers': 'mean'}, 1),
+                                  ({'private': ['book.code', 'book.used']}, 0), ({'buffers': 'local'}, 0)):
+            model, optimizer, node = self.alone(**options)
+            model['book'].register_forward_hook(count)
+            with self.assertLogs('hearsay', 'WARNING') as logs:
+                train(model, optimizer, node, 1, 70)
+                hearsay.handle.log.warning('the end')
+            said = [line for line in logs.output if 'so it ' in line]
+            self.assertEqual(len(said), warnings, logs.output)
+            for line in said:
+                self.assertIn('book.used changes, has integers', line)
+            node.close(0)
+            node.free()
+            self.folder.close()
+            self.folder = Folder()
+
+    def test_sparse_buffers_stay_local(self):
+        model = nn.Linear(2, 2)
+        model.register_buffer('graph', torch.eye(3).to_sparse())
+        _, optimizer, node = self.make('a', model=model)
+        self.addCleanup(node.free)
+        self.assertEqual(node.not_shared, ['graph'])
+        node.join()
+        for _ in range(8):
+            optimizer.step()
+            node.count(1)
+
     def test_no_warning_where_buffers_are_local_or_shared(self):
         for buffers in 'local', 'mean', ['book.code']:
             model, optimizer, node = self.alone(buffers=buffers)
@@ -260,6 +291,17 @@ class SelectionOfTensors(unittest.TestCase):
         for option in 'share', 'private', 'buffers':
             with self.assertRaisesRegex(ValueError, f"{option} has 'nothing'"):
                 self.make('a', **{option: ['nothing']})
+        for option, wrong, similar in (('private', 'bdy', 'body'), ('share', 'head.wieght', 'head.weight'),
+                                       ('buffers', 'book.cod', 'book.code'), ('buffers', 'bk', 'book')):
+            with self.assertRaisesRegex(ValueError, f'{wrong}.*: the most similar names are {similar}, '):
+                self.make('a', **{option: [wrong]})
+        with self.assertRaisesRegex(ValueError, 'names no buffer of the model$'):
+            self.make('a', model=nn.Linear(2, 2), buffers=['weight'])
+        for options in {'share': ['head']}, {'buffers': ['book']}:
+            with self.assertRaisesRegex(ValueError, 'names only tensors that are private or have integers'):
+                self.make('a', private=['head', 'book.code'], **options)
+        with self.assertRaisesRegex(TypeError, 'book.used has type int64 and cannot be shared'):
+            self.make('a', buffers=['book.used'])
         with self.assertRaisesRegex(ValueError, 'buffers must be "mean"'):
             self.make('a', buffers='median')
         with self.assertRaisesRegex(TypeError, 'private must be a list of names'):

@@ -11,9 +11,11 @@ a warning.
 
 from __future__ import annotations
 
+import difflib
 import fnmatch
+import itertools
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import torch
 
@@ -31,6 +33,20 @@ _NUMBERS = (
 _COMPARED_MAX = 1 << 20  # numbers of a buffer that are compared, at most
 _FROZEN_MAX = 1 << 12  # numbers of a frozen parameter that are compared, at most
 _COMPARE_FIRST, _COMPARE_FACTOR = 8, 8  # buffers are compared in call 8, 64, 512, … of `check`
+
+_FROZEN_CHANGES = (
+    "the parameter %s%s is not trained (requires_grad) but changes, and is not shared, so it will "
+    "differ between nodes: make the node with share=[names] to share it, or with private=[names] to "
+    "keep it local"
+)
+_BUFFER_CHANGES = (
+    "the buffer %s%s changes and is not shared, so it will differ between nodes: make the node with "
+    "buffers='mean' or buffers=[names] to share it, or with buffers='local' to keep it local"
+)
+_INTEGERS_CHANGE = (
+    "the buffer %s%s changes, has integers and cannot be shared, so it may differ between nodes: make "
+    "the node with private=[names] to keep it local"
+)
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:
@@ -88,7 +104,7 @@ class Selection:
         named = buffers if buffers is not None and not isinstance(buffers, str) else ()
         self._model = model
         self._private = tuple(private)
-        self._is_local = buffers == "local"
+        self._is_local, self._is_mean = buffers == "local", buffers == "mean"
         self.tensors: dict[str, torch.Tensor] = {}  # the shared tensors by name
         # Module, and name in it, of each shared buffer: the script may replace the tensor.
         self.owners: dict[str, tuple[torch.nn.Module, str]] = {}
@@ -96,17 +112,21 @@ class Selection:
         self.variances: set[str] = set()  # names of the shared variances of batch norms
         self._frozen: list[tuple[str, torch.Tensor]] = []  # parameters not trained at the start
         self._own: list[str] = []  # names of tensors that are not shared, but kept in checkpoints
-        self._watched: dict[str, torch.Tensor] = {}  # initial values of tensors that are not shared
+        # Initial values of tensors that are not shared, by name and the warning if they change.
+        self._watched: dict[str, dict[str, torch.Tensor]] = {}
         self._checks, self._compare_at = 0, _COMPARE_FIRST  # calls of `check` so far; the next compare
         self._known = {id(parameter) for parameter in model.parameters()}
         self._optimized = -1  # number of parameters that the optimizer steps; -1: unknown
         for name, parameter in model.named_parameters():
             self._add_parameter(name, parameter, share)
         for name, module, key in _buffers(model):
-            self._add_buffer(name, module, key, buffers == "mean" or _matches(name, named))
-        self._must_match("private", private, [*self._own])
-        self._must_match("share", share, [*self.tensors])
-        self._must_match("buffers", named, [*self.tensors])
+            self._add_buffer(name, module, key, named)
+        parameters = [name for name, _ in model.named_parameters()]
+        all_buffers = [name for name, _, _ in _buffers(model)]
+        shared = [name for name in self.tensors if name not in self.owners]
+        self._must_match("private", private, self._own, parameters + all_buffers)
+        self._must_match("share", share, shared, parameters)
+        self._must_match("buffers", named, self.owners, all_buffers)
         if not any(isinstance(t, torch.nn.Parameter) for t in self.tensors.values()):
             raise ValueError(
                 "no parameter of the model is trained (requires_grad) and shared: set requires_grad, or "
@@ -114,11 +134,26 @@ class Selection:
             )
 
     @staticmethod
-    def _must_match(argument: str, patterns: Sequence[str], names: Sequence[str]) -> None:
-        """Raises ValueError if a pattern of this argument matches none of the names."""
+    def _must_match(
+        argument: str, patterns: Sequence[str], selected: Collection[str], names: Sequence[str]
+    ) -> None:
+        """Raises ValueError if a pattern of this argument matches no selected tensor. `names` are the
+        tensors that the argument may name."""
         for pattern in patterns:
-            if not any(_matches(name, [pattern]) for name in names):
-                raise ValueError(f"{argument} has {pattern!r}, which names no tensor of the model")
+            if any(_matches(name, [pattern]) for name in selected):
+                continue
+            if any(_matches(name, [pattern]) for name in names):
+                raise ValueError(
+                    f"{argument} has {pattern!r}, which names only tensors that are private or have "
+                    "integers: remove it"
+                )
+            parts = (itertools.accumulate(name.split("."), "{}.{}".format) for name in names)
+            similar = difflib.get_close_matches(pattern, {*itertools.chain(*parts)}, cutoff=0)
+            kind = "buffer" if argument == "buffers" else "tensor"
+            raise ValueError(
+                f"{argument} has {pattern!r}, which names no {kind} of the model"
+                + (f": the most similar names are {', '.join(similar)}" if similar else "")
+            )
 
     def _add_parameter(self, name: str, parameter: torch.Tensor, share: Sequence[str]) -> None:
         if _matches(name, self._private):
@@ -128,36 +163,44 @@ class Selection:
             self.tensors[name] = parameter
         else:
             self._frozen.append((name, parameter))
-            self._watched[name] = self._part(parameter, _FROZEN_MAX)
+            self._watch(_FROZEN_CHANGES, name, parameter, _FROZEN_MAX)
 
-    def _add_buffer(self, name: str, module: torch.nn.Module, key: str, is_named: bool) -> None:
+    def _watch(self, warning: str, name: str, tensor: torch.Tensor, numbers: int = _COMPARED_MAX) -> None:
+        """Makes `check` log this warning if the first numbers of a dense tensor change."""
+        if tensor.layout == torch.strided and not tensor.is_quantized:
+            before = tensor.detach().reshape(-1)[:numbers].clone()
+            self._watched.setdefault(warning, {})[name] = before
+
+    def _add_buffer(
+        self, name: str, module: torch.nn.Module, key: str, named: Sequence[str]
+    ) -> None:
         buffer = getattr(module, key)
+        is_norm = isinstance(module, _NORM)
         is_number = buffer.is_floating_point() or buffer.is_complex()
-        is_statistic = isinstance(module, _NORM) and key in ("running_mean", "running_var")
-        if _matches(name, self._private) or (self._is_local and is_number):
+        is_chosen = is_number and (self._is_mean or _matches(name, named))
+        if _matches(name, self._private) or self._is_local:
             self._own.append(name)
-        elif is_statistic:
+        elif is_norm and key in ("running_mean", "running_var"):
+            _must_be_numbers(name, buffer)
             self.tensors[name] = buffer
             self.owners[name] = (module, key)
             self.statistics.add(name)
             self.variances |= {name} if key == "running_var" else set()
-        elif is_named and (is_number or not isinstance(module, _NORM)):
-            if is_number or buffer.dtype != torch.int64:  # int64 buffers are counters: not shared
-                _must_be_numbers(name, buffer)
-                self.tensors[name] = buffer
-                self.owners[name] = (module, key)
+        elif is_chosen or name in named:
+            _must_be_numbers(name, buffer)
+            self.tensors[name] = buffer
+            self.owners[name] = (module, key)
         elif is_number:
-            self._watched[name] = self._part(buffer)
-
-    @staticmethod
-    def _part(tensor: torch.Tensor, numbers: int = _COMPARED_MAX) -> torch.Tensor:
-        part: torch.Tensor = tensor.detach().reshape(-1)[:numbers].clone()
-        return part
+            self._watch(_BUFFER_CHANGES, name, buffer)
+        elif not is_norm:  # a batch norm counts its calls
+            self._watch(_INTEGERS_CHANGE, name, buffer)
 
     @staticmethod
     def _has_moved(tensor: torch.Tensor, before: torch.Tensor) -> bool:
         """Returns whether a tensor begins with other numbers than `before`. False if it now is on
         another device or has another type: offloading and quantization do that without training."""
+        if tensor.layout != torch.strided or tensor.is_quantized:
+            return False
         part = tensor.detach().reshape(-1)[: before.numel()]
         is_like = part.device == before.device and part.dtype == before.dtype
         if not is_like or part.shape != before.shape or part.device.type == "meta":
@@ -181,8 +224,8 @@ class Selection:
         return [name for name in names if name not in self.tensors]
 
     def own(self) -> dict[str, torch.Tensor]:
-        """Returns the tensors that only this node's checkpoints keep: those of `private`, and local
-        buffers."""
+        """Returns the tensors that only this node's checkpoints keep: those of `private`, and buffers
+        with buffers="local"."""
         named = dict(self._model.named_parameters())
         named.update({name: getattr(module, key) for name, module, key in _buffers(self._model)})
         return {name: named[name] for name in self._own if name in named}
@@ -219,31 +262,17 @@ class Selection:
                 )
 
     def _warn_of_changes(self) -> None:
-        """Warns once if watched buffers or frozen parameters have changed since the node was made."""
+        """Warns once of frozen parameters, once of buffers and once of integer buffers that have
+        changed since the node was made."""
         now = {name: getattr(module, key) for name, module, key in _buffers(self._model)}
-        frozen = dict(self._frozen)
-        now.update(frozen)
-        changed = [
-            name
-            for name, before in self._watched.items()
-            if name in now and self._has_moved(now[name], before)
-        ]
-        if not changed:
-            return
-        self._watched = {}
-        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-        if changed[0] in frozen:
-            log.warning(
-                "the parameter %s%s is not trained (requires_grad) but changes, and is not shared, so it "
-                "will differ between nodes: make the node with share=[names] to share it, or with "
-                "private=[names] to keep it local",
-                changed[0],
-                more,
-            )
-            return
-        log.warning(
-            "the buffer %s%s changes and is not shared, so it will differ between nodes: make the node "
-            "with buffers='mean' or buffers=[names] to share it, or with buffers='local' to keep it local",
-            changed[0],
-            more,
-        )
+        now.update(self._frozen)
+        for warning, watched in self._watched.items():
+            changed = [
+                name
+                for name, before in watched.items()
+                if name in now and self._has_moved(now[name], before)
+            ]
+            if changed:
+                watched.clear()
+                more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+                log.warning(warning, changed[0], more)
