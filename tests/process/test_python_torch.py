@@ -1,6 +1,7 @@
 """Tests hearsay.Node: PyTorch models in a swarm, with batch norms, tied weights, frozen layers, parameters
 that are not dense, and several processes that train one model."""
 
+import copy
 import json
 import os
 import subprocess
@@ -206,6 +207,47 @@ class Torch(unittest.TestCase):
             node.step(5, 1.0)
             self.assertEqual((node.info().steps, node.info().samples), (1, 5))
 
+    def test_swapped_arguments_are_refused(self):
+        model = nn.Linear(2, 2)
+        with self.assertRaisesRegex(TypeError, r'model must be a torch.nn.Module, and is AdamW: call Node\(model'):
+            hearsay.Node(adam(model), model)
+        with self.assertRaisesRegex(TypeError, 'optimizer must be an optimizer of PyTorch or None, and is Linear'):
+            hearsay.Node(model, model)
+
+    def test_an_optimizer_of_another_model_is_refused(self):
+        model = Net()
+        for other in copy.deepcopy(model), nn.Linear(2, 2):
+            for kind in torch.optim.LBFGS, torch.optim.AdamW:
+                with self.assertRaisesRegex(ValueError, 'steps no shared or private parameter of the model'):
+                    hearsay.Node(model, kind(other.parameters()))
+        with self.assertRaisesRegex(ValueError, 'steps no shared or private parameter of the model'):
+            hearsay.Node(model, torch.optim.SGD(model.frozen.parameters(), lr=0.1))
+        both = [{'params': nn.Linear(2, 2).parameters()}, {'params': model.front.parameters()}]
+        for number, groups in enumerate((both, [{'params': []}], model.parameters())):
+            made = torch.optim.SGD(groups, lr=0.1)
+            node = hearsay.Node(model, made, settings=self.folder.settings(f'partial{number}'))
+            node.free()
+        node = hearsay.Node(model, torch.optim.SGD(model.front.parameters(), lr=0.1), private=['front'],
+                            settings=self.folder.settings('private'))
+        node.free()
+
+    def test_a_wrong_rate_is_refused(self):
+        model, optimizer, node = self.make('rate')
+        with nodes(node):
+            for rate, kind, words in ((-1, ValueError, 'not negative, and is -1'), ('x', TypeError, 'and is str'),
+                                      (float('nan'), ValueError, 'and is nan'), (float('inf'), ValueError, 'is inf'),
+                                      (None, TypeError, 'one number, and is NoneType'),
+                                      (torch.zeros(2), TypeError, 'one number, and is Tensor')):
+                with self.assertRaisesRegex(kind, words):
+                    node.set_rate(rate)
+                self.assertEqual(optimizer.param_groups[0]['lr'], 0.003)
+            for rate in 0, 0.5, torch.tensor(0.25):
+                node.set_rate(rate)
+                self.assertEqual(optimizer.param_groups[0]['lr'], rate)
+        _, _, node = self.make('none', optimizer=None)
+        with nodes(node), self.assertRaisesRegex(TypeError, 'no optimizer'):
+            node.set_rate(0.1)
+
     def test_the_optimizer_continues_from_its_saved_state(self):
         model, optimizer, node = self.make('again')
         with node:
@@ -257,14 +299,15 @@ class Torch(unittest.TestCase):
         _, _, node = self.make('closed')
         with node:
             handle = node._handle
-            child = os.fork()
-            if child == 0:
-                try:
-                    node.settle()
-                except hearsay.Closed as error:
-                    os._exit('forked child' not in str(error))
-                os._exit(2)
-            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            for call in node.settle, node.adopt, node.info, lambda: node.count(1), lambda: node.swarm_samples:
+                child = os.fork()
+                if child == 0:
+                    try:
+                        call()
+                    except hearsay.Closed as error:
+                        os._exit('forked child' not in str(error))
+                    os._exit(2)
+                self.assertEqual(os.waitpid(child, 0)[1], 0)
             node.finish(60)
             with self.assertRaises(hearsay.Ended) as ended:
                 node.count(1)

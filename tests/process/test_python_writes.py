@@ -121,6 +121,25 @@ class Writes(unittest.TestCase):
                 self.node.close(0)
                 self.node.free()
 
+    def test_weights_loaded_after_finish_change_nothing(self):
+        self.join()
+        old = self.weights()
+        self.learn(60)
+        self.assertTrue(self.node.finish(60))
+        shared = self.node.state_dict()
+        self.model.load_state_dict(old)
+        self.assertEqual(distance(self.node.state_dict(), shared), 0)
+        self.node.save()
+        self.optimizer.step()
+        self.assertEqual(distance(self.node.state_dict(), shared), 0)
+        own = self.weights()
+        self.node.close()
+        self.assertEqual(distance(self.weights(), own), 0)
+        self.node.free()
+        self.join()  # continues from the checkpoint
+        self.assertEqual(distance(self.node.state_dict(), shared), 0)
+        self.assertEqual(self.foreign(), [])
+
     def test_adopted_weights_are_published(self):
         self.join()
         old = self.weights()

@@ -99,6 +99,20 @@ def checked_loss(loss: Any) -> float:
         ) from None
 
 
+def checked_rate(rate: Any) -> float:
+    """Returns the learning rate as a float. Raises TypeError if it is no number, ValueError if it is
+    negative, infinite or NaN."""
+    try:
+        number = None if isinstance(rate, str) else float(rate)
+    except (TypeError, ValueError, RuntimeError):  # no number, or several
+        number = None
+    if number is None:
+        raise TypeError(f"rate must be one number, and is {type(rate).__name__}")
+    if not 0 <= number < math.inf:
+        raise ValueError(f"rate must be finite and not negative, and is {number}")
+    return number
+
+
 def _text(value: Any) -> str:
     """Returns the value as text of a configuration file: True as "yes", a list with commas."""
     if isinstance(value, bool):

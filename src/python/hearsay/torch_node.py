@@ -13,9 +13,18 @@ from typing import Any
 
 import torch
 
+from hearsay import _library
 from hearsay import signals as _signals
-from hearsay.errors import Closed, Ended, Refused, Terminated, Unsupported
-from hearsay.handle import Finished, Handle, Info, Settings, checked_loss, checked_samples
+from hearsay.errors import Closed, Ended, Refused, Terminated, Unsupported, error_of
+from hearsay.handle import (
+    Finished,
+    Handle,
+    Info,
+    Settings,
+    checked_loss,
+    checked_rate,
+    checked_samples,
+)
 from hearsay.norms import Statistics, farthest, statistics_of
 from hearsay.ranks import unwrap
 from hearsay.selection import Selection
@@ -54,6 +63,31 @@ def _checked_loss(loss: Any) -> Any:
     return loss.detach()
 
 
+def _must_be_model_and_optimizer(model: Any, optimizer: Any) -> None:
+    """Raises TypeError if the arguments of Node are not a model and an optimizer."""
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(
+            f"model must be a torch.nn.Module, and is {type(model).__name__}: call Node(model, optimizer)"
+        )
+    if optimizer is not None and not hasattr(optimizer, "param_groups"):
+        raise TypeError(
+            f"optimizer must be an optimizer of PyTorch or None, and is {type(optimizer).__name__}"
+        )
+
+
+def _must_train(optimizer: torch.optim.Optimizer | None, selection: Selection) -> None:
+    """Raises ValueError if the optimizer has parameters, and none of them is shared or private."""
+    groups = optimizer.param_groups if optimizer is not None else []
+    stepped = {id(parameter) for group in groups for parameter in group["params"]}
+    known = [*selection.tensors.values(), *selection.own().values()]
+    if stepped and not any(id(tensor) in stepped for tensor in known):
+        raise ValueError(
+            "the optimizer steps no shared or private parameter of the model, so the model would never "
+            "learn: make it with model.parameters() of this model. If it steps copies of the weights, "
+            "make the node without it, and call node.step after each step"
+        )
+
+
 def _load(kept: bytes) -> Any:
     """Returns the object that torch.save wrote to these bytes of the node's state folder.
 
@@ -87,13 +121,13 @@ class Node:
     share      names of parameters that are shared although they are frozen now
     private    names of parameters and buffers that are not shared; checkpoints keep them
     buffers    names of buffers to share in addition to batch-norm statistics; "mean": share all
-               buffers of real or complex numbers; "local": share no buffer of such numbers
+               buffers of real or complex numbers; "local": share no buffer
     signals    True: SIGTERM and SIGHUP raise Terminated, so that the node saves and leaves. This
                needs the main thread, and a signal that the script neither handles nor ignores
 
     `share`, `private` and `buffers` also accept names of modules and wildcards (`*`, `?`).
     Raises Unsupported, ConfigError, Failed or another Error of the library, ValueError and TypeError
-    for tensors that cannot be shared.
+    for tensors that cannot be shared, and ValueError for an optimizer of another model.
     """
 
     def __init__(
@@ -111,9 +145,11 @@ class Node:
         buffers: str | Sequence[str] | None = None,
         signals: bool = True,
     ) -> None:
+        _must_be_model_and_optimizer(model, optimizer)
         self._model, self._ranks = unwrap(model)
         self._optimizer = optimizer
         self._selection = Selection(self._model, share, private, buffers)
+        _must_train(optimizer, self._selection)
         self._shared = Shared(self._selection, names, device_of(self._selection), native)
         self._device = next(iter(self._shared.tensors.values())).device
         self._samples = 0
@@ -274,6 +310,8 @@ class Node:
         self._step()
 
     def _must_have_joined(self) -> None:
+        if self._handle is not None and self._handle.is_of_parent:
+            raise error_of(_library.FORKED, "")
         if not self._joined:
             raise Closed("the node has not joined or is closed: use it as a context, or call join first")
 
@@ -380,6 +418,7 @@ class Node:
             self._shared.check()
             with self._shared.guard(), self._writes.aside(self._first()):
                 finished = self._first().finish(timeout)
+        self._writes.end()
         if self._ranks is not None:
             told = self._ranks.share(finished.waits_for.encode() if not finished else b"")
             finished = Finished(not told, told.decode())
@@ -518,14 +557,18 @@ class Node:
     @property
     def not_shared(self) -> list[str]:
         """Names of the parameters and buffers that are not shared: frozen parameters, tensors of
-        `private`, and most buffers."""
+        `private`, and most buffers. Buffers with persistent=False are left out."""
         return self._selection.not_shared
 
     def set_rate(self, rate: float) -> None:
         """Sets the learning rate of all parameter groups of the optimizer.
 
-        A schedule should compute `rate` from `swarm_samples`, so that all nodes use the same rate."""
-        assert self._optimizer is not None
+        A schedule should compute `rate` from `swarm_samples`, so that all nodes use the same rate.
+        Raises TypeError or ValueError for a rate that is no finite number or negative, and TypeError if
+        the node has no optimizer."""
+        if self._optimizer is None:
+            raise TypeError("this node has no optimizer whose learning rate it could set")
+        checked_rate(rate)
         for group in self._optimizer.param_groups:
             group["lr"] = rate
 

@@ -42,7 +42,7 @@ class Writes:
         self._versions: list[int] | None = None  # None before the first accept()
         self._found: str | None = None  # foreign weight that aside() found; its own writes hide it
         self._missed: dict[str, torch.Tensor] = {}  # movement of the shared model that weights lack
-        self._has_warned = False
+        self._has_warned = False  # or training has ended, so that no step publishes a foreign write
         self._is_stepping = False  # the optimizer's step has begun, and accept() has not come since
 
     def accept(self) -> None:
@@ -76,6 +76,10 @@ class Writes:
     @property
     def are_foreign(self) -> bool:
         return self.foreign is not None
+
+    def end(self) -> None:
+        """Ends the warnings, because training has ended: no step publishes later writes."""
+        self._has_warned = True
 
     def warn(self) -> None:
         """Warns of a foreign write, once per node."""
