@@ -174,6 +174,15 @@ class SelectionOfTensors(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, 'more.weight is another parameter'):
             train(model, optimizer, node, 1, 1)
 
+    def test_a_parameter_that_is_replaced_is_an_error(self):
+        model, optimizer, node = self.alone()
+        train(model, optimizer, node, 1, 3)
+        model['head'].weight = nn.Parameter(torch.zeros(2, 8))
+        for call in node.settle, node.state_dict, node.finish:
+            with self.assertRaisesRegex(RuntimeError, 'head.weight is another parameter'):
+                call()
+        node.close()
+
     def test_private_layers_stay_here_and_in_checkpoints(self):
         (a, shared_a), (b, shared_b) = self.both(private=['head', 'norm'], buffers='local')
         self.assertTrue(torch.equal(shared_a['body.weight'], shared_b['body.weight']))

@@ -245,14 +245,14 @@ class Selection:
         optimized = sum(len(group["params"]) for group in groups)
         if optimized != self._optimized:
             self._optimized = optimized
-            self._must_be_known()
+            self.must_be_known()
         self._checks += 1
         if self._checks == self._compare_at:
             self._compare_at *= _COMPARE_FACTOR
-            self._must_be_known()
+            self.must_be_known()
             self._warn_of_changes()
 
-    def _must_be_known(self) -> None:
+    def must_be_known(self) -> None:
         """Raises RuntimeError if the model has a parameter that it did not have at the start."""
         for name, parameter in self._model.named_parameters():
             if id(parameter) not in self._known and not _matches(name, self._private):

@@ -415,6 +415,7 @@ class Node:
         if self._own_statistics is None:
             self._own_statistics = statistics_of(self._selection.norms())
         if self._is_first:
+            self._selection.must_be_known()
             self._shared.check()
             with self._shared.guard(), self._writes.aside(self._first()):
                 finished = self._first().finish(timeout)
@@ -457,6 +458,7 @@ class Node:
         """
         settled = True
         if self._is_first:
+            self._selection.must_be_known()
             self._shared.check()
             with self._shared.guard(), self._writes.aside(self._first()):
                 settled = self._first().settle(timeout)
@@ -471,8 +473,9 @@ class Node:
 
         All tensors are copies on the CPU, for torch.save or a model's load_state_dict. Tensors that
         are not shared have this node's values. Raises Closed on ranks other than 0."""
-        copies, given = self._shared.empty()
+        self._selection.must_be_known()
         self._shared.check()
+        copies, given = self._shared.empty()
         with self._shared.guard(), self._writes.aside(self._first()):
             self._first().base(given)
         self._is_ahead = True  # other ranks lack the updates that this call may have applied
