@@ -4,7 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include <jansson.h>
 
 #include "backend/backend.h"
 #include "base/arena.h"
@@ -30,11 +31,11 @@ struct given {
 };
 
 struct options {
-    const char *state;    /* path of the state folder or model file */
-    const char *file;     /* file of --config; NULL = not given */
-    bool has_folders;     /* the configuration in the state folder names the data */
-    bool names_data;      /* an option or --set names the data */
-    struct config config; /* configuration; only [data] and [model] are used */
+    const char *state;         /* path of the state folder or model file */
+    const char *file;          /* file of --config; NULL = not given */
+    char saved[DISK_PATH_MAX]; /* started.conf, if it is read; "" = it is not */
+    bool names_data;           /* an option or --set names the source or the files of the data */
+    struct config config;      /* configuration; only [data] and [model] are used */
     bool names_model; /* --model or --layers was given, so the description in the file is ignored */
     /* Settings of data and model, applied after the configuration is read. */
     struct given given[GIVEN_MAX];
@@ -67,34 +68,44 @@ static enum error set_key(struct options *options, const char *key, const char *
     return config_set(&options->config, assignment, problem);
 }
 
+/* Returns the name of the source that reads this key, which may be followed by `=`. data.test_x
+ * counts as data.x, for example. NULL if the key lists no samples. */
+static const char *source_of(const char *key)
+{
+    if (strncmp(key, "data.", 5) != 0)
+        return NULL;
+    const char *name = key + strlen("data.");
+    name += strncmp(name, "test_", 5) == 0 ? 5 : 0;
+    const size_t bytes = strcspn(name, "=");
+    for (int i = 0; i < DATASET_SOURCES_COUNT; i++) {
+        const struct dataset_source_row *row = &dataset_sources[i];
+        const char *const keys[] = {row->files, row->needs[0], row->needs[1]};
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            if (keys[k] && strlen(keys[k]) == bytes && strncmp(keys[k], name, bytes) == 0)
+                return row->name;
+    }
+    return NULL;
+}
+
+static bool names_data(const char *key)
+{
+    return source_of(key) || strncmp(key, "data.source", strlen("data.source")) == 0;
+}
+
 /* Stores a setting of the command line. With --set, the word contains the key. */
 static enum error note(void *self, const struct command_option *option, const char *word,
                        struct problem *problem)
 {
     struct options *options = self;
-    const char *name = option->key ? option->key : word;
     if (options->count == GIVEN_MAX)
         return problem_set(
             problem, TOO_BIG,
             "more than %d settings are given; write them to a file and name it with --config",
             GIVEN_MAX);
     options->given[options->count++] = (struct given){option->key, word};
-    options->names_data |= strncmp(name, "data.", 5) == 0;
-    options->names_model |= option->key && strncmp(name, "model.", 6) == 0;
+    options->names_data |= names_data(option->key ? option->key : word);
+    options->names_model |= option->key && strncmp(option->key, "model.", 6) == 0;
     return OK;
-}
-
-/* Returns the name of the source that needs this key. data.test_x counts as data.x, for example.
- * NULL if no source needs the key. */
-static const char *source_of(const char *key)
-{
-    const char *name = key + strlen("data.");
-    name += strncmp(name, "test_", 5) == 0 ? 5 : 0;
-    for (int i = 0; i < DATASET_SOURCES_COUNT; i++)
-        for (int k = 0; k < 2; k++)
-            if (dataset_sources[i].needs[k] && strcmp(dataset_sources[i].needs[k], name) == 0)
-                return dataset_sources[i].name;
-    return NULL;
 }
 
 static enum error apply(struct options *options, const struct given *given, struct problem *problem)
@@ -106,17 +117,21 @@ static enum error apply(struct options *options, const struct given *given, stru
     return error == OK ? set_key(options, given->key, given->value, problem) : error;
 }
 
-/* Reads data and model from a node's configuration: the file of --config, or the copy in the state
- * folder if that is readable and no option names the data. */
+/* Reads data and model from a node's configuration: the file of --config, or the one that the node
+ * saved beside the model. If an option names the data, the saved files and source do not apply. */
 static enum error read_config(struct options *options, struct problem *problem)
 {
-    char path[DISK_PATH_MAX];
-    const struct config_options of_file = {.file = options->file ? options->file : path};
-    const bool is_there = saved_config_path(path, options->state) && access(path, R_OK) == 0;
-    if (!options->file && (options->names_data || !is_there))
-        return OK;
-    options->has_folders = !options->file;
-    return config_options_read(&options->config, &of_file, problem);
+    struct config_data *data = &options->config.data;
+    if (!options->file && !saved_config_find(options->saved, options->state))
+        options->saved[0] = '\0';
+    const char *file = options->file ? options->file : options->saved;
+    const struct config_options of_file = {.file = file};
+    const enum error error =
+        file[0] ? config_options_read(&options->config, &of_file, problem) : OK;
+    if (options->saved[0] && options->names_data)
+        data->x[0] = data->y[0] = data->test_x[0] = data->test_y[0] = data->text[0] =
+            data->tokens[0] = data->valid[0] = '\0';
+    return error;
 }
 
 static enum error finish(void *self, int count, char **words, struct problem *problem)
@@ -294,6 +309,16 @@ static enum error name_foreign_model(struct options *options, struct problem *pr
     return OK;
 }
 
+static void note_default_data(const struct options *options)
+{
+    if (!options->file && !options->saved[0] && !options->names_data)
+        (void)fprintf(stderr,
+                      "hearsay: there is no started.conf beside %s, so the model is tested on the "
+                      "default data, %s; name the data it was trained on with --config FILE, or "
+                      "with --x and --y, --text or --data-source\n",
+                      options->state, options->config.data.dir);
+}
+
 static void note_default(const struct options *options)
 {
     const struct config_model *model = &options->config.model;
@@ -335,10 +360,21 @@ static void print_real(const char *key, double value)
         (void)printf("\"%s\": null, ", key);
 }
 
-static void print_json(const struct result *result)
+/* Returns the file whose data and model are used; NULL = the options name them, or defaults. */
+static const char *configuration(const struct options *options)
+{
+    return options->file ? options->file : options->saved[0] ? options->saved : NULL;
+}
+
+static void print_json(const struct options *options, const struct result *result)
 {
     const struct evaluation *score = &result->score;
-    (void)fputs("{", stdout);
+    const char *file = configuration(options);
+    json_t *name = file ? json_string(file) : json_null();
+    (void)fputs("{\"config\": ", stdout);
+    CHECK(json_dumpf(name ? name : json_null(), stdout, JSON_ENCODE_ANY) == 0);
+    json_decref(name);
+    (void)fputs(", ", stdout);
     print_real("loss", score->loss);
     if (result->token_bytes == 1)
         print_real("bits_per_byte", score->loss / log(2));
@@ -384,8 +420,10 @@ static void print_score(const struct result *result)
                  share, score->correct, score->samples, unit);
 }
 
-static void print_text(const struct result *result)
+static void print_text(const struct options *options, const struct result *result)
 {
+    const char *file = configuration(options);
+    (void)printf("config    %s\n", file ? file : "none, only options and defaults");
     (void)printf("layers    %s\n", result->layers);
     if (result->has_samples)
         (void)printf("learned   %" PRIu64 " samples\n", result->samples);
@@ -409,21 +447,23 @@ static int run(int argc, char **argv)
     enum error error = saved_model_find(path, options.state, &problem);
     if (error == OK && !options.names_model && saved_model_is_foreign(path, options.state))
         error = name_foreign_model(&options, &problem);
-    if (error == OK)
+    if (error == OK) {
+        note_default_data(&options);
         error = evaluate(path, &options, &result, &problem);
+    }
     if (error != OK) {
         (void)fprintf(stderr, "hearsay: %s%s\n", problem.text,
-                      options.has_folders
-                          ? "; started.conf in the state folder names the data, relative to the "
+                      options.saved[0] && !options.names_data
+                          ? "; started.conf beside the model names the data, relative to the "
                             "folder where the node was started: run the command there, or name the "
                             "data (--data-source, --x, --text)"
                           : "");
         return 1;
     }
     if (options.json)
-        print_json(&result);
+        print_json(&options, &result);
     else
-        print_text(&result);
+        print_text(&options, &result);
     return 0;
 }
 
@@ -438,9 +478,9 @@ const struct command eval_command = {
              "with a config.json, as transformers save it",
              .member = offsetof(struct options, state)},
             {"--config", "FILE",
-             "the configuration of a node, which names the data and the test part.\n"
-             "Without any option for the data, started.conf in the state folder is\n"
-             "used",
+             "the configuration of a node, which names the data and the test part\n"
+             "(default: started.conf in the state folder or beside the file); other\n"
+             "options override it",
              .member = offsetof(struct options, file)},
             {"--data-source", "NAME", DATASET_SOURCES_LISTED " (default idx)", .set = note,
              .key = "data.source"},

@@ -3,15 +3,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "state/atomic_file.h"
 
 #define NAME "started.conf"
 
-bool saved_config_path(char path[static DISK_PATH_MAX], const char *folder)
+bool saved_config_find(char path[static DISK_PATH_MAX], const char *state)
 {
-    return disk_path(path, folder, NAME, "") == 0;
+    struct stat found;
+    char folder[DISK_PATH_MAX] = ".";
+    const char *slash = strrchr(state, '/');
+    if (stat(state, &found) == 0 && S_ISDIR(found.st_mode))
+        (void)snprintf(folder, sizeof folder, "%s", state);
+    else if (slash)
+        (void)snprintf(folder, sizeof folder, "%.*s", (int)(slash - state), state);
+    return disk_path(path, folder, NAME, "") == 0 && access(path, R_OK) == 0;
 }
 
 enum error saved_config_write(const struct config *config, struct problem *problem)

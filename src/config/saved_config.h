@@ -10,8 +10,9 @@
 #include "config/config.h"
 #include "state/disk.h"
 
-/* Returns false if the path is too long. */
-bool saved_config_path(char path[static DISK_PATH_MAX], const char *folder);
+/* Writes the path of the configuration in `state`, a state folder, or beside `state`, a file in
+ * such a folder. Returns false if there is none that can be read. */
+bool saved_config_find(char path[static DISK_PATH_MAX], const char *state);
 
 /* Writes to node.state_dir. FAILED: the file cannot be written. */
 enum error saved_config_write(const struct config *config, struct problem *problem) MUST_USE;

@@ -213,9 +213,20 @@ expect 0 '^accuracy  (100|9[0-9])\.[0-9]* % \([0-9]* of 300 test samples\)$' \
     "${eval[@]}" --x "$dir/x.npy" --y "$dir/y.npy"
 expect 0 'of 30 test samples' "${eval[@]}" "${arrays[@]}"
 expect 0 'of 30 test samples' "${eval[@]}" # data of the node's configuration
+expect 0 'of 30 test samples' "$hearsay" eval --state "$dir/two/base.safetensors"
+expect 0 '^config    .*/two/started.conf$' "$hearsay" eval --state "$dir/two/base.safetensors"
+mkdir "$dir/moved"
+cp "$dir/two/base.safetensors" "$dir/moved"
+expect 1 'no started.conf beside .*; name the data .* --config FILE, or with --x' \
+    "$hearsay" eval --state "$dir/moved/base.safetensors"
+expect 0 '^config    none' "$hearsay" eval --state "$dir/moved" --x "$dir/x.npy" --y "$dir/y.npy"
+sed 's/^channels = .*/channels = first/' "$dir/two/started.conf" >"$dir/moved/started.conf"
+bytes_of 1 0 | npy label.npy '|u1' '1,'
+expect 1 'the model is for 1x1x4 samples of 4 classes, the test set has 16x8x4' \
+    "$hearsay" eval --state "$dir/moved/base.safetensors" --x "$dir/unclear.npy" --y "$dir/label.npy"
 expect 0 'of 30 test samples' "$hearsay" eval --config "$dir/two/started.conf" --state "$dir/two/base.safetensors"
 mv "$dir/x.npy" "$dir/away.npy"
-expect 1 'x.npy: cannot be opened.*started.conf in the state folder names the data' "${eval[@]}"
+expect 1 'x.npy: cannot be opened.*started.conf beside the model names the data' "${eval[@]}"
 mv "$dir/away.npy" "$dir/x.npy"
 expect 2 'none.conf: cannot be opened' "${eval[@]}" --config none.conf
 expect 1 'the model predicts 4 classes of 1x1x4 samples, the test set has 1 numbers' \
