@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/min_max.h"
 #include "data/array_run.h"
 #include "data/slice.h"
 #include "data/tally.h"
@@ -31,15 +32,15 @@ struct source {
 struct filling {
     const struct source *source;
     struct dataset *dataset;
-    struct tally tally;  /* counts of the byte values in x; unused for floats */
-    double sum, squares; /* sums over the floats in x and over their squares */
-    int32_t highest;     /* highest label found in y; at least 1 */
+    struct tally tally;      /* counts of the byte values in x; unused for floats */
+    double sum, squares;     /* sums over the floats in x or y and over their squares */
+    int32_t lowest, highest; /* labels found in y */
     uint32_t kept;
 };
 
 static bool are_numbers(enum dataset_look look)
 {
-    return look == LOOK_NUMBERS || look == LOOK_WHOLE_NUMBERS;
+    return look != LOOK_LABELS && look != LOOK_FLOAT_LABELS;
 }
 
 static bool has_test(const struct dataset_options *options)
@@ -66,7 +67,8 @@ static enum error check_y(const struct array_run *y, bool is_regression, struct 
     if (!is_regression && like->size != 1)
         return problem_set(problem, MISMATCH,
                            "%.300s: has %llu numbers of %s for each sample, and a label is one; "
-                           "write one label each, or, to predict numbers, y.astype(np.float32)",
+                           "write one label each (of one-hot labels: y.argmax(axis=1)), or, to "
+                           "predict numbers, y.astype(np.float32)",
                            path, (unsigned long long)like->size, npy_file_type(type, like));
     if (like->rank > 2)
         return problem_set(problem, MISMATCH,
@@ -156,8 +158,8 @@ static enum error take_labels(void *context, const struct array_block *block,
                                block->path, block->at + i, is_huge && label < 0 ? "above " : "",
                                is_huge && label < 0 ? (long long)INT64_MAX : (long long)label,
                                DATASET_TOKENS_MAX - 1);
-        if (label > filling->highest)
-            filling->highest = (int32_t)label;
+        filling->lowest = int_min(filling->lowest, (int)label);
+        filling->highest = int_max(filling->highest, (int)label);
         if (is_kept(filling->source, block->at + i))
             filling->dataset->labels[filling->kept++] = (int32_t)label;
     }
@@ -199,27 +201,41 @@ static enum error take_rows(struct filling *filling, const struct array_block *b
     return error;
 }
 
-static enum error take_targets(void *context, const struct array_block *block,
-                               struct problem *problem)
+/* Sums the floats of every sample, also of other shards' samples. Copies the samples that belong to
+ * the dataset to `rows`, `size` floats each. */
+static enum error take_floats(struct filling *filling, const struct array_block *block, size_t size,
+                              float *rows, struct problem *problem)
 {
-    struct filling *filling = context;
-    return take_rows(filling, block, (size_t)filling->source->y.like.size,
-                     filling->dataset->targets, problem);
-}
-
-/* Sums the floats of every training or test sample, also of other shards' samples. Copies the
- * samples that belong to the dataset. */
-static enum error take_numbers(void *context, const struct array_block *block,
-                               struct problem *problem)
-{
-    struct filling *filling = context;
-    const size_t size = (size_t)filling->source->x.like.size;
     const float *numbers = block->data;
     for (size_t i = 0; i < block->count * size; i++) {
         filling->sum += (double)numbers[i];
         filling->squares += (double)numbers[i] * (double)numbers[i];
     }
-    return take_rows(filling, block, size, filling->dataset->numbers, problem);
+    return take_rows(filling, block, size, rows, problem);
+}
+
+static enum error take_targets(void *context, const struct array_block *block,
+                               struct problem *problem)
+{
+    struct filling *filling = context;
+    return take_floats(filling, block, (size_t)filling->source->y.like.size,
+                       filling->dataset->targets, problem);
+}
+
+static enum error take_numbers(void *context, const struct array_block *block,
+                               struct problem *problem)
+{
+    struct filling *filling = context;
+    return take_floats(filling, block, (size_t)filling->source->x.like.size,
+                       filling->dataset->numbers, problem);
+}
+
+/* Sets the mean and the standard deviation of `count` floats. */
+static void set_moments(const struct filling *filling, double count, float *mean, float *deviation)
+{
+    const double middle = filling->sum / count;
+    *mean = (float)middle;
+    *deviation = (float)sqrt(fmax(filling->squares / count - middle * middle, 0));
 }
 
 /* Counts the byte values of every training or test sample, also of other shards' samples. Copies
@@ -264,13 +280,21 @@ static enum error take_memory(struct dataset *dataset, const struct source *sour
 static enum error read_y(struct dataset *dataset, const struct source *source,
                          struct problem *problem)
 {
-    struct filling filling = {.source = source, .dataset = dataset, .highest = 1};
+    struct filling filling = {.source = source, .dataset = dataset, .lowest = INT32_MAX};
     const bool is_regression = dataset->targets != NULL;
     const enum error error =
         array_run_read(&source->y, 0, source->y.count, is_regression ? take_targets : take_labels,
                        &filling, problem);
-    dataset->classes = is_regression ? (int)source->y.like.size : filling.highest + 1;
     CHECK(error != OK || filling.kept == dataset->count);
+    if (is_regression) {
+        dataset->classes = (int)source->y.like.size;
+        set_moments(&filling, (double)source->y.count * (double)source->y.like.size,
+                    &dataset->target_mean, &dataset->target_deviation);
+    } else {
+        dataset->lowest_label = filling.lowest;
+        dataset->highest_label = filling.highest;
+        dataset->classes = int_max(filling.highest, 1) + 1; /* at least two */
+    }
     return error;
 }
 
@@ -290,10 +314,8 @@ static enum error read_x(struct dataset *dataset, const struct source *source,
     if (has_pixels) {
         tally_normalise(&filling.tally, dataset);
     } else {
-        const double count = (double)(source->to - source->from) * (double)source->x.like.size;
-        const double mean = filling.sum / count;
-        dataset->input_mean = (float)mean;
-        dataset->input_deviation = (float)sqrt(fmax(filling.squares / count - mean * mean, 0));
+        set_moments(&filling, (double)(source->to - source->from) * (double)source->x.like.size,
+                    &dataset->input_mean, &dataset->input_deviation);
     }
     return OK;
 }
@@ -302,7 +324,9 @@ static enum error read_x(struct dataset *dataset, const struct source *source,
 struct look {
     uint32_t of[LOOKS_MAX]; /* samples with each number 0 .. LOOKS_MAX-1 */
     float lowest, highest;
-    bool is_whole; /* all numbers are whole */
+    bool is_whole;   /* all numbers are whole */
+    size_t size;     /* numbers per sample */
+    bool is_one_hot; /* each sample has a one and otherwise zeros */
 };
 
 static enum error look_at_labels(void *context, const struct array_block *block,
@@ -317,6 +341,23 @@ static enum error look_at_labels(void *context, const struct array_block *block,
         look->highest = fmaxf(look->highest, numbers[i]);
         if (look->is_whole && numbers[i] >= 0 && numbers[i] < LOOKS_MAX)
             look->of[(int)numbers[i]]++;
+    }
+    return OK;
+}
+
+static enum error look_at_rows(void *context, const struct array_block *block,
+                               struct problem *problem)
+{
+    struct look *look = context;
+    const float *row = block->data;
+    (void)problem;
+    for (uint32_t i = 0; i < block->count && look->is_one_hot; i++, row += look->size) {
+        size_t ones = 0, zeros = 0;
+        for (size_t k = 0; k < look->size; k++) {
+            ones += row[k] == 1;
+            zeros += row[k] == 0;
+        }
+        look->is_one_hot = ones == 1 && ones + zeros == look->size;
     }
     return OK;
 }
@@ -337,17 +378,24 @@ static enum error find_task(const struct array_run *y, enum dataset_task task,
                             enum dataset_look *found, struct problem *problem)
 {
     const struct npy_file *like = &y->like;
-    struct look look = {.is_whole = true, .lowest = INFINITY, .highest = -INFINITY};
+    struct look look = {.is_whole = true,
+                        .lowest = INFINITY,
+                        .highest = -INFINITY,
+                        .size = (size_t)like->size,
+                        .is_one_hot = like->size > 1};
     if (task == DATASET_NUMBERS && like->kind != 'f')
         return problem_set(problem, MISMATCH,
                            "%.300s: holds integers, and data.task = numbers predicts floats; write "
                            "y.astype(np.float32)",
                            y->list.path[0]);
     *found = task == DATASET_CLASSES || like->kind != 'f' ? LOOK_LABELS : LOOK_NUMBERS;
-    if (*found == LOOK_LABELS || task == DATASET_NUMBERS || like->size != 1)
+    if (*found == LOOK_LABELS || task == DATASET_NUMBERS)
         return OK;
-    const enum error error = array_run_read(y, 0, y->count, look_at_labels, &look, problem);
-    if (like->stored_bytes == sizeof(double) && are_like_labels(&look))
+    const enum error error = array_run_read(
+        y, 0, y->count, look.is_one_hot ? look_at_rows : look_at_labels, &look, problem);
+    if (like->size > 1)
+        *found = look.is_one_hot ? LOOK_ONE_HOT : LOOK_NUMBERS;
+    else if (like->stored_bytes == sizeof(double) && are_like_labels(&look))
         *found = LOOK_FLOAT_LABELS;
     else if (look.is_whole && look.highest - look.lowest < LOOKS_MAX)
         *found = LOOK_WHOLE_NUMBERS;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/min_max.h"
 #include "data/idx.h"
 #include "data/slice.h"
 #include "data/synthetic_digits.h"
@@ -26,19 +27,21 @@ static enum error take_memory(struct dataset *dataset, struct problem *problem)
 static enum error read_labels(struct idx *labels, const struct slice_of_samples *slice,
                               struct dataset *dataset, struct problem *problem)
 {
-    uint8_t highest = 1; /* so that there are at least two classes */
+    uint8_t lowest = UINT8_MAX, highest = 0;
     uint32_t at = 0;
     for (uint32_t i = 0; i < labels->count; i++) {
         uint8_t label;
         enum error error = idx_next(labels, &label, problem);
         if (error != OK)
             return error;
-        if (label > highest)
-            highest = label;
+        lowest = label < lowest ? label : lowest;
+        highest = label > highest ? label : highest;
         if (slice->keep[i])
             dataset->labels[at++] = label;
     }
-    dataset->classes = highest + 1;
+    dataset->lowest_label = lowest;
+    dataset->highest_label = highest;
+    dataset->classes = int_max(highest, 1) + 1; /* at least two */
     return idx_end(labels, problem);
 }
 
@@ -124,6 +127,7 @@ enum error dataset_load_generated(struct dataset *dataset, const struct dataset_
     dataset->count = slice.kept;
     dataset->shape = (struct shape){1, DIGIT_SIDE, DIGIT_SIDE, 0};
     dataset->classes = DIGIT_CLASSES;
+    dataset->highest_label = DIGIT_CLASSES - 1;
     error = take_memory(dataset, problem);
     const enum digits_set set = train ? DIGITS_TRAIN : DIGITS_TEST;
     for (uint32_t i = 0, at = 0; error == OK && i < count; i++)

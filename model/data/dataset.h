@@ -71,7 +71,9 @@ enum dataset_look {
     LOOK_FLOAT_LABELS, /* labels: the task is AUTO, and y has float64 that look like labels */
     LOOK_NUMBERS,
     /* Numbers to predict: the task is AUTO, and y has whole numbers that may be meant as labels. */
-    LOOK_WHOLE_NUMBERS
+    LOOK_WHOLE_NUMBERS,
+    /* Numbers to predict: the task is AUTO, and each row of y has a one and otherwise zeros. */
+    LOOK_ONE_HOT
 };
 
 struct dataset {
@@ -98,6 +100,10 @@ struct dataset {
     /* Mean and standard deviation of the training set as the model gets it, after normalisation.
      * input_deviation 0 = not measured (tokens), or all values are equal. */
     float input_mean, input_deviation;
+    /* Mean and standard deviation of all targets in the files, also those of other shards. */
+    float target_mean, target_deviation;
+    /* Lowest and highest label in the files, also of other shards; equal = not known. */
+    int lowest_label, highest_label;
     /* npy: the file had the channels last; `pixels` or `numbers` have them first */
     bool channels_last;
     enum dataset_look look;

@@ -13,7 +13,7 @@
 #include "wire/message.h"
 
 #define SETUP_DESCRIPTION_BYTES (MODEL_LINE_MAX + 128)
-#define SETUP_DATA_TEXT         512 /* capacity for sentences about the data */
+#define SETUP_DATA_TEXT         1024 /* capacity for sentences about the data */
 
 struct own_keys {
     struct identity identity;
@@ -66,9 +66,6 @@ struct dataset_options setup_dataset_options(const struct config_data *data);
  * *test must be zeros; the caller frees them, also after an error. */
 enum error setup_data(const struct config *config, struct dataset *train, struct dataset *test,
                       struct problem *problem) MUST_USE;
-
-/* Returns true if numbers with these moments are far from mean 0 and deviation 1. */
-bool setup_is_unscaled(double mean, double deviation);
 
 /* Writes a sentence for each likely mistake in the training data, each ended by '\n'. */
 void setup_data_warnings(char text[static SETUP_DATA_TEXT], const struct dataset *train);

@@ -140,7 +140,7 @@ static void warn_of_whole_numbers(FILE *text, const struct dataset *train)
                   (double)lowest, (double)highest);
 }
 
-bool setup_is_unscaled(double mean, double deviation)
+static bool is_unscaled(double mean, double deviation)
 {
     return fabs(mean) > 3 || deviation > 10 || (deviation < 0.1 && deviation > 0);
 }
@@ -152,13 +152,28 @@ void setup_data_warnings(char text[static SETUP_DATA_TEXT], const struct dataset
         memory_missing(SETUP_DATA_TEXT);
     if (train->look == LOOK_WHOLE_NUMBERS)
         warn_of_whole_numbers(file, train);
-    if (train->numbers &&
-        setup_is_unscaled((double)train->input_mean, (double)train->input_deviation))
+    if (train->numbers && is_unscaled((double)train->input_mean, (double)train->input_deviation))
         (void)fprintf(file,
                       "data.x holds floats of mean %.4g and deviation %.4g, which are not "
                       "normalised; bring each column to about mean 0 and deviation 1, with the "
                       "same numbers on all nodes\n",
                       (double)train->input_mean, (double)train->input_deviation);
+    if (train->targets && is_unscaled((double)train->target_mean, (double)train->target_deviation))
+        (void)fprintf(file,
+                      "data.y holds numbers of mean %.4g and deviation %.4g, which are not "
+                      "normalised; bring them to about mean 0 and deviation 1, with the same "
+                      "numbers on all nodes, and scale the predictions back\n",
+                      (double)train->target_mean, (double)train->target_deviation);
+    if (train->look == LOOK_ONE_HOT)
+        (void)fputs("data.y holds one-hot labels (a one and otherwise zeros in each row) and is "
+                    "learned as numbers (regression); for classes, save y.argmax(axis=1) on all "
+                    "nodes; data.task = numbers ends this warning\n",
+                    file);
+    if (train->labels && train->lowest_label > 0)
+        (void)fprintf(file,
+                      "no sample has label 0, only labels %d .. %d: number the classes from 0 on "
+                      "all nodes, unless this node merely lacks samples of class 0\n",
+                      train->lowest_label, train->highest_label);
     (void)fputc('\0', file);
     CHECK(fclose(file) == 0);
     /* not cut off */

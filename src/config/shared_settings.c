@@ -17,8 +17,9 @@ static bool matters(const struct config *config, const struct config_key *key)
            (strcmp(key->section, "data") != 0 && strcmp(key->section, "train") != 0);
 }
 
-/* Writes how the node reads bytes, and the moments of what its model gets. */
-static void print_inputs(FILE *text, const struct dataset *train)
+/* Writes how the node reads bytes, the moments of what its model gets and learns, and the range of
+ * its labels. */
+static void print_data(FILE *text, const struct dataset *train)
 {
     if (train->pixels)
         (void)fprintf(text, "data.mean=%.6g\ndata.deviation=%.6g\n", (double)train->mean,
@@ -27,6 +28,12 @@ static void print_inputs(FILE *text, const struct dataset *train)
         (void)fprintf(text, SETTINGS_INPUTS "=mean %.4g and deviation %.4g of %s\n",
                       (double)train->input_mean, (double)train->input_deviation,
                       train->pixels ? "normalised bytes" : "floats");
+    if (train->target_deviation > 0)
+        (void)fprintf(text, SETTINGS_TARGETS "=mean %.4g and deviation %.4g of targets\n",
+                      (double)train->target_mean, (double)train->target_deviation);
+    if (train->lowest_label < train->highest_label)
+        (void)fprintf(text, SETTINGS_LABELS "=%d .. %d\n", train->lowest_label,
+                      train->highest_label);
 }
 
 void shared_settings_text(const struct config *config, const struct dataset *train,
@@ -45,7 +52,7 @@ void shared_settings_text(const struct config *config, const struct dataset *tra
         (void)fputc('\n', text);
     }
     if (train && config->train.enabled)
-        print_inputs(text, train);
+        print_data(text, train);
     (void)fputc('\0', text);
     CHECK(fclose(text) == 0);
     /* not cut off: values of these keys are short */

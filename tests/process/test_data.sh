@@ -28,7 +28,7 @@ npy() {
 
 # 300 rows of 4 bytes. The class is the position of the large byte; the float target is 1 for
 # position 0.
-pixels=() classes=() floats=()
+pixels=() classes=() floats=() shifted=() one_hot=() grams=()
 for ((i = 0; i < 300; i++)); do
     class=$((i * 7 % 4))
     for ((k = 0; k < 4; k++)); do
@@ -87,6 +87,23 @@ bytes_of 1 "${pixels[@]:0:768}" | npy last.npy '|u1' '4, 8, 8, 3'
 expect 0 'NumPy array of uint8, channels last, shape \(4, 3, 8, 8\)' "${data[@]}" "$dir/last.npy"
 bytes_of 1 "${pixels[@]:0:512}" | npy unclear.npy '|u1' '1, 16, 8, 4'
 expect 1 'say which: data.channels = first, or last' "${data[@]}" "$dir/unclear.npy"
+
+tell 'targets that are likely mistakes'
+for ((i = 0; i < 300; i++)); do
+    shifted+=("$((classes[i] + 1))")
+    one_hot+=($((classes[i] == 0 ? 0x3f800000 : 0)) $((classes[i] ? 0x3f800000 : 0)))
+    grams+=($((0x447a0000 + i * 8192))) # 1000 and more
+done
+bytes_of 8 "${shifted[@]}" | npy shifted.npy '<i8' '300,'
+bytes_of 4 "${one_hot[@]}" | npy one_hot.npy '<f4' '300, 2'
+bytes_of 4 "${grams[@]}" | npy grams.npy '<f4' '300,'
+expect 0 '^  note      1 of the 5 classes .* do not occur; class 0 is one of them: number the classes from 0' \
+    "${data[@]}" "$dir/shifted.npy"
+expect 0 '^note        no sample has label 0, only labels 1 .. 4: number the classes from 0' \
+    "${data[@]}" "${arrays[@]}" --set "data.y=$dir/shifted.npy"
+expect 0 '^note        data.y holds one-hot labels' "${data[@]}" "${arrays[@]}" --set "data.y=$dir/one_hot.npy"
+expect 0 '^note        data.y holds numbers of mean 1[0-9]* and deviation .* not normalised' \
+    "${data[@]}" "${arrays[@]}" --set "data.y=$dir/grams.npy"
 
 tell 'messages about invalid data'
 bytes_of 2 0 1 2 | npy float16.npy '<f2' '3,'
@@ -182,6 +199,8 @@ site=(--set data.source=npy --set "data.x=$dir/brighter.npy" --set "data.y=$dir/
 start site "${learn[@]}" "${site[@]}"
 wait_for 40 'site to join' shows site '"stage":"running"'
 notes site 'the model has 4 outputs, but local labels go up to 2' || fail 'the note of site does not name the missing classes'
+wait_for 40 'a warning of other labels' notes site \
+    'another range of labels .*: data.labels = 0 .. 3 .here 0 .. 2.'
 wait_for 40 'a warning of other images' notes site 'has other values for settings.*data.mean = [0-9.]+ .here [0-9.]+.'
 settings=$(sed -n 's/.*data.mean = \([0-9.]*\) .*data.deviation = \([0-9.]*\) .*/\1 \2/p' "$dir/site.log" | head -n 1)
 leave site

@@ -56,7 +56,7 @@ static void two_nodes_with_one_data_shard_are_notified(void **state)
 static void equal_or_unknown_settings_are_not_reported(void **state)
 {
     (void)state;
-    start_two("data.shard!1/3\ntrain.rate=0.02\nnew.key=5\n",
+    start_two("data.shard!1/3\ntrain.rate=0.02\nnew.key=5\ndata.labels=0 .. 9\n",
               "data.shard!2/3\ntrain.rate=0.02\nother.key=\n");
     assert_int_equal(world.nodes[0].notes[NOTE_SETTINGS], 0);
     assert_int_equal(world.nodes[1].notes[NOTE_SETTINGS], 0);
@@ -88,6 +88,26 @@ static void inputs_are_reported_if_their_scales_differ(void **state)
     assert_true(are_reported(ours, "data.inputs=unknown\n"));
     assert_true(are_reported("train.rate=mean 1 and deviation 1 of floats\n",
                              "train.rate=mean 1 and deviation 1.1 of floats\n"));
+}
+
+static void targets_are_reported_if_their_units_differ(void **state)
+{
+    static const char ours[] = "data.targets=mean 0.2 and deviation 1.1 of targets\n";
+    (void)state;
+    assert_false(are_reported(ours, "data.targets=mean -0.1 and deviation 0.9 of targets\n"));
+    assert_true(are_reported(ours, "data.targets=mean 200 and deviation 1100 of targets\n"));
+    assert_true(are_reported(ours, "data.targets=mean 0.44 and deviation 2.42 of targets\n"));
+}
+
+/* Sites may lack classes, so the note says when a difference is right. */
+static void another_range_of_labels_has_its_own_note(void **state)
+{
+    (void)state;
+    start_two("data.labels=0 .. 9\n", "data.labels=1 .. 10\n");
+    assert_string_equal(told(0)->text,
+                        "has another range of labels (a site may lack classes; otherwise, number "
+                        "the classes from 0 on all nodes): data.labels = 1 .. 10 (here 0 .. 9)");
+    (void)told(1);
 }
 
 static void a_node_without_settings_is_not_reported(void **state)
@@ -196,6 +216,8 @@ int main(void)
         STORY(two_nodes_with_one_data_shard_are_notified),
         STORY(equal_or_unknown_settings_are_not_reported),
         STORY(inputs_are_reported_if_their_scales_differ),
+        STORY(targets_are_reported_if_their_units_differ),
+        STORY(another_range_of_labels_has_its_own_note),
         STORY(a_node_without_settings_is_not_reported),
         STORY(invalid_settings_end_the_connection),
         STORY(a_caller_sees_the_settings_and_stays_a_stranger),

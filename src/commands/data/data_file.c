@@ -150,8 +150,11 @@ static void print_counts(FILE *out, const struct summary *summary, const struct 
                   summary->all.most, bits);
     if (present < classes)
         (void)fprintf(out,
-                      "  note      %zu of the %zu classes from 0 to the highest do not occur\n",
-                      classes - present, classes);
+                      "  note      %zu of the %zu classes from 0 to the highest do not occur%s\n",
+                      classes - present, classes,
+                      summary->counts[0] == 0 && reader->format != DATA_TOKENS
+                          ? "; class 0 is one of them: number the classes from 0"
+                          : "");
     counts_print(out, summary->counts, NULL, classes);
 }
 

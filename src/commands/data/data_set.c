@@ -131,11 +131,6 @@ static void note_classes(const struct report *report)
 static void note_numbers(const struct report *report)
 {
     const struct dataset *train = &report->train;
-    if (train->targets &&
-        setup_is_unscaled(report->targets.mean, moments_deviation(&report->targets)))
-        (void)fputs("note        y is far from mean 0 and deviation 1: scale it, and scale the "
-                    "predictions back\n",
-                    report->out);
     if (!train->tokens && train->shape.width <= CHANNELS_LAST &&
         train->shape.height > CHANNELS_LAST && train->shape.channels > CHANNELS_LAST)
         (void)fprintf(report->out,

@@ -172,6 +172,8 @@ static void say_settings(struct doctor *doctor, const char *subject, const struc
         doctor_say(doctor, VERDICT_WARN, subject, SETTINGS_OTHER ": %s", found->other);
     if (found->same[0])
         doctor_say(doctor, VERDICT_WARN, subject, SETTINGS_SAME ": %s", found->same);
+    if (found->labels[0])
+        doctor_say(doctor, VERDICT_WARN, subject, SETTINGS_RANGE ": %s", found->labels);
 }
 
 static void say_visit(struct doctor *doctor, struct visit *visit, bool can_greet)

@@ -7,7 +7,7 @@
 #include "node/connection/spoken.h"
 #include "wire/message.h"
 
-/* largest ratio of two nodes' input deviations without a note */
+/* largest ratio of two nodes' deviations of inputs or targets without a note */
 #define INPUTS_RATIO 2
 
 /* One setting. name and value point into a line and are not terminated. */
@@ -65,7 +65,13 @@ static bool find(const char *text, size_t bytes, const struct setting *wanted,
     return false;
 }
 
-/* Parses the value of SETTINGS_INPUTS. Returns false if it has another form. */
+static bool is_named(const struct setting *setting, const char *name)
+{
+    return setting->name_bytes == strlen(name) &&
+           memcmp(setting->name, name, setting->name_bytes) == 0;
+}
+
+/* Parses the value of SETTINGS_INPUTS or SETTINGS_TARGETS. Returns false if it has another form. */
 static bool parse_moments(const struct setting *setting, double *mean, double *deviation)
 {
     char text[64];
@@ -78,12 +84,11 @@ static bool parse_moments(const struct setting *setting, double *mean, double *d
            end > 0 && isfinite(*mean) && isfinite(*deviation) && *deviation > 0;
 }
 
-/* Returns true if both are values of SETTINGS_INPUTS, and one model can learn from both inputs. */
+/* Returns true if both are moments of inputs or of targets, and one model can learn from both. */
 static bool are_alike(const struct setting *ours, const struct setting *theirs)
 {
     double mean[2], deviation[2];
-    if (ours->name_bytes != strlen(SETTINGS_INPUTS) ||
-        memcmp(ours->name, SETTINGS_INPUTS, ours->name_bytes) != 0 ||
+    if ((!is_named(ours, SETTINGS_INPUTS) && !is_named(ours, SETTINGS_TARGETS)) ||
         !parse_moments(ours, &mean[0], &deviation[0]) ||
         !parse_moments(theirs, &mean[1], &deviation[1]))
         return false;
@@ -150,8 +155,10 @@ enum error settings_compare(const char *ours, const struct bytes *theirs,
     *found = (struct settings_difference){.other = ""};
     while (error == OK && (error = next(&line, &bytes, &setting)) == OK)
         if (find(ours, strlen(ours), &setting, &own) && is_wrong(&own, &setting))
-            describe(own.is_shared ? found->other : found->same, sizeof found->other, &own,
-                     &setting);
+            describe(is_named(&own, SETTINGS_LABELS) ? found->labels
+                     : own.is_shared                 ? found->other
+                                                     : found->same,
+                     sizeof found->other, &own, &setting);
     return error == MISSING ? OK : error;
 }
 
@@ -170,4 +177,5 @@ void settings_on_message(struct node *node, const struct peer *peer, const struc
         return;
     note(node, peer, SETTINGS_OTHER, found.other);
     note(node, peer, SETTINGS_SAME, found.same);
+    note(node, peer, SETTINGS_RANGE, found.labels);
 }

@@ -18,19 +18,27 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* Name of the setting "mean M and deviation D of KIND": the moments of a node's samples as its
- * model gets them. Two values differ only if one deviation is more than twice the other, or the
- * means are farther apart than the larger deviation. */
-#define SETTINGS_INPUTS "data.inputs"
+/* Names of the settings "mean M and deviation D of KIND": the moments of a node's samples as its
+ * model gets them, and of the numbers that it predicts. Two values differ only if one deviation is
+ * more than twice the other, or the means are farther apart than the larger deviation. */
+#define SETTINGS_INPUTS  "data.inputs"
+#define SETTINGS_TARGETS "data.targets"
+
+/* Name of the setting "LOWEST .. HIGHEST": the range of a node's labels. */
+#define SETTINGS_LABELS "data.labels"
 
 /* Beginnings of the notes about a neighbour's settings; ": " and a list of the settings follow. */
 #define SETTINGS_OTHER "has other values for settings that must be equal on all nodes"
 #define SETTINGS_SAME  "has the same part of the data as this node; give each node its own part"
+#define SETTINGS_RANGE                                                                             \
+    "has another range of labels (a site may lack classes; otherwise, number the classes from 0 "  \
+    "on all nodes)"
 
 /* Differences between two nodes' settings, in words, as far as they fit; "" = none. */
 struct settings_difference {
-    char other[200]; /* settings that must be equal and differ */
-    char same[200];  /* settings that must differ and are equal */
+    char other[200];  /* settings that must be equal and differ */
+    char same[200];   /* settings that must differ and are equal */
+    char labels[200]; /* the range of labels, if it differs */
 };
 
 /* Compares a peer's text of settings with `ours`, which is valid. Returns MALFORMED or TOO_BIG

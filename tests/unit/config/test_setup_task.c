@@ -144,6 +144,46 @@ static void warns_of_floats_that_are_not_scaled(void **state)
     assert_string_equal(text, "");
 }
 
+static void warns_of_targets_that_are_not_scaled(void **state)
+{
+    static float target[1];
+    char text[SETUP_DATA_TEXT];
+    struct dataset train = {.targets = target, .target_mean = 70000, .target_deviation = 12000};
+    (void)state;
+    setup_data_warnings(text, &train);
+    assert_non_null(strstr(text, "data.y holds numbers of mean 7e+04 and deviation 1.2e+04, which "
+                                 "are not normalised"));
+    train.target_mean = 0.1f;
+    train.target_deviation = 0.9f;
+    setup_data_warnings(text, &train);
+    assert_string_equal(text, "");
+}
+
+static void warns_of_one_hot_labels_that_are_predicted(void **state)
+{
+    static float target[1];
+    char text[SETUP_DATA_TEXT];
+    const struct dataset train = {.targets = target, .look = LOOK_ONE_HOT};
+    (void)state;
+    setup_data_warnings(text, &train);
+    assert_non_null(strstr(text, "data.y holds one-hot labels"));
+    assert_non_null(strstr(text, "for classes, save y.argmax(axis=1)"));
+}
+
+static void warns_of_labels_that_do_not_begin_at_0(void **state)
+{
+    static int32_t label[1];
+    char text[SETUP_DATA_TEXT];
+    struct dataset train = {.labels = label, .lowest_label = 1, .highest_label = 10};
+    (void)state;
+    setup_data_warnings(text, &train);
+    assert_non_null(strstr(text, "no sample has label 0, only labels 1 .. 10: number the classes "
+                                 "from 0 on all nodes"));
+    train.lowest_label = 0;
+    setup_data_warnings(text, &train);
+    assert_string_equal(text, "");
+}
+
 static void bytes_are_normalised_as_the_swarm_says(void **state)
 {
     struct dataset train, test;
@@ -194,6 +234,23 @@ static void neighbours_compare_how_bytes_are_normalised(void **state)
     assert_non_null(strstr(text, "\ndata.inputs=mean 127.5 and deviation 73.9 of floats\n"));
 }
 
+static void neighbours_compare_labels_and_targets(void **state)
+{
+    static float target[1];
+    static int32_t label[1];
+    char text[SETTINGS_MAX + 1];
+    struct dataset train = {.labels = label, .lowest_label = 1, .highest_label = 10};
+    (void)state;
+    config_defaults(&config);
+    shared_settings_text(&config, &train, text);
+    assert_non_null(strstr(text, "\ndata.labels=1 .. 10\n"));
+    assert_null(strstr(text, "data.targets"));
+    train = (struct dataset){.targets = target, .target_mean = 0.7f, .target_deviation = 1.2f};
+    shared_settings_text(&config, &train, text);
+    assert_non_null(strstr(text, "\ndata.targets=mean 0.7 and deviation 1.2 of targets\n"));
+    assert_null(strstr(text, "data.labels"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,8 +261,12 @@ int main(void)
         cmocka_unit_test(a_number_of_classes_makes_whole_floats_labels),
         cmocka_unit_test(warns_of_whole_numbers_that_are_predicted),
         cmocka_unit_test(warns_of_floats_that_are_not_scaled),
+        cmocka_unit_test(warns_of_targets_that_are_not_scaled),
+        cmocka_unit_test(warns_of_one_hot_labels_that_are_predicted),
+        cmocka_unit_test(warns_of_labels_that_do_not_begin_at_0),
         cmocka_unit_test(bytes_are_normalised_as_the_swarm_says),
         cmocka_unit_test(neighbours_compare_how_bytes_are_normalised),
+        cmocka_unit_test(neighbours_compare_labels_and_targets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

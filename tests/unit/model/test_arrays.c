@@ -281,6 +281,46 @@ static void whole_floats_that_are_no_classes_are_marked(void **state)
     assert_int_equal(look_of_doubles("(20,)", (double[]){0, 1, 3}, 3), LOOK_LABELS);
 }
 
+static void floats_that_look_like_one_hot_labels_are_marked(void **state)
+{
+    float rows[COUNT][3] = {{0}};
+    (void)state;
+    for (int i = 0; i < COUNT; i++)
+        rows[i][i % 3] = 1;
+    write_npy("y.npy", "<f4", "(20, 3)", rows, sizeof rows);
+    must_load(true);
+    assert_true(dataset_is_regression(&set) && set.look == LOOK_ONE_HOT && set.classes == 3);
+    dataset_free(&set);
+    options.task = DATASET_NUMBERS;
+    must_load(true);
+    assert_int_equal(set.look, LOOK_NUMBERS);
+    dataset_free(&set);
+    options.task = DATASET_TASK_AUTO;
+    rows[19][0] = rows[19][1] = 1;
+    write_npy("y.npy", "<f4", "(20, 3)", rows, sizeof rows);
+    must_load(true);
+    assert_int_equal(set.look, LOOK_NUMBERS);
+    dataset_free(&set);
+}
+
+/* Shards of one file must not differ in what neighbours compare. */
+static void each_shard_knows_the_range_of_all_labels_and_targets(void **state)
+{
+    (void)state;
+    options.shards = 18;
+    for (int i = 0; i < COUNT; i++)
+        labels[i] = 1 + i % 7;
+    write_npy("y.npy", "<i8", "(20,)", labels, sizeof labels);
+    must_load(true);
+    assert_true(set.count == 1 && set.lowest_label == 1 && set.highest_label == 7);
+    dataset_free(&set);
+    write_npy("y.npy", "<f4", "(20, 3)", targets, sizeof targets);
+    must_load(true);
+    assert_true(set.count == 1 && set.target_mean == 96);
+    assert_true(set.target_deviation > 57.6f && set.target_deviation < 57.7f);
+    dataset_free(&set);
+}
+
 static void a_test_without_all_classes_is_of_the_task_of_the_training(void **state)
 {
     static const double three[] = {3, 3, 3};
@@ -498,6 +538,8 @@ int main(void)
         TEST(labels_of_any_integers_are_read),
         TEST(floats_are_numbers_to_be_predicted),
         TEST(floats_that_look_like_classes_are_learned_as_those_if_they_are_doubles),
+        TEST(floats_that_look_like_one_hot_labels_are_marked),
+        TEST(each_shard_knows_the_range_of_all_labels_and_targets),
         TEST(whole_floats_that_are_no_classes_are_marked),
         TEST(a_test_without_all_classes_is_of_the_task_of_the_training),
         TEST(a_task_that_y_does_not_fit_is_refused),
