@@ -293,6 +293,26 @@ static const char *key_of_line(const struct config *config)
     return model_folder_is(config->model.start) ? "start" : "name";
 }
 
+/* Returns a preset for these samples if the configured one is for other samples; else NULL. */
+static const char *other_preset(const struct config *config, const char *line, struct shape in)
+{
+    if (strcmp(key_of_line(config), "name") != 0)
+        return NULL;
+    if (in.length > 0)
+        return model_line_tokens(line) > 0 ? NULL : "gpt-char";
+    return strcmp(config->model.name, "mlp") == 0 ? NULL : "mlp";
+}
+
+/* Writes the problem of a layers line, with its key and with a preset that fits the samples. */
+static enum error refuse_line(const struct config *config, const char *line, struct shape in,
+                              enum error error, const struct problem *why, struct problem *problem)
+{
+    const char *preset = other_preset(config, line, in);
+    return problem_set(problem, error, "[model] %s: %.400s%s%s%s", key_of_line(config), why->text,
+                       preset ? "; for these samples, set model.name = " : "", preset ? preset : "",
+                       preset ? ", or write model.layers" : "");
+}
+
 enum error setup_model(const struct config *config, uint32_t batch_max, const struct dataset *train,
                        struct arena *arena, struct backend *backend, struct setup_model *made,
                        struct problem *problem)
@@ -310,7 +330,7 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
     error =
         model_new_for(&made->model, arena, backend, line, train->shape, train->classes, &use, &why);
     if (error != OK)
-        return problem_set(problem, error, "[model] %s: %.400s", key_of_line(config), why.text);
+        return refuse_line(config, line, train->shape, error, &why, problem);
     char start[START_TEXT_BYTES];
     error = make_start(config, arena, made, start, problem);
     if (error != OK) {

@@ -17,18 +17,18 @@
 static struct config config;
 static struct problem problem;
 
-/* Returns the layers of a node whose samples are images of 12 x 12, with classes or numbers. */
-static const char *layers_for(const char *setting, int classes, bool is_regression)
+/* Returns the layers of a node whose samples have this shape, with classes or numbers, or the
+ * problem. */
+static const char *layers_of(struct shape shape, const char *setting, int classes,
+                             bool is_regression)
 {
     static char line[MODEL_LINE_MAX];
     static float target;
     struct arena arena;
     struct setup_model made;
     struct backend *backend = backend_cpu(1);
-    const struct dataset train = {.count = 1,
-                                  .shape = {1, 12, 12, 0},
-                                  .classes = classes,
-                                  .targets = is_regression ? &target : NULL};
+    const struct dataset train = {
+        .count = 1, .shape = shape, .classes = classes, .targets = is_regression ? &target : NULL};
     config_defaults(&config);
     must_set(&config, "model.name=mlp");
     if (setting)
@@ -41,6 +41,11 @@ static const char *layers_for(const char *setting, int classes, bool is_regressi
     backend->close(backend);
     arena_release(&arena);
     return line;
+}
+
+static const char *layers_for(const char *setting, int classes, bool is_regression)
+{
+    return layers_of((struct shape){1, 12, 12, 0}, setting, classes, is_regression);
 }
 
 static void assert_ends(const char *line, const char *end)
@@ -76,6 +81,21 @@ static void layers_may_have_more_outputs_than_labels_and_not_fewer(void **state)
                            "the last layer must be 'dense 9'"));
     assert_non_null(strstr(layers_for("model.layers=dense 4, relu, dense 3", 2, true),
                            "the last layer must be 'dense 2'"));
+}
+
+static void a_preset_for_other_samples_is_answered_with_one_that_fits(void **state)
+{
+    const struct shape table = {1, 1, 6, 0}, text = {1, 1, 1, 16};
+    (void)state;
+    assert_ends(layers_of(table, "model.name=lenet", 3, false),
+                "the window is larger than its input of 1x6; at most 'maxpool 1'; for these "
+                "samples, set model.name = mlp, or write model.layers");
+    assert_ends(layers_of(text, "model.name=lenet", 256, false),
+                "tokens are embedded first: 'embed TOKENS N'; for these samples, set model.name = "
+                "gpt-char, or write model.layers");
+    assert_null(
+        strstr(layers_of(table, "model.layers=maxpool 2, dense 3", 3, false), "model.name"));
+    assert_ends(layers_of(table, "model.name=mlp", 3, false), ", dense 10");
 }
 
 static enum error load(const char *setting, struct dataset *train, struct dataset *test)
@@ -257,6 +277,7 @@ int main(void)
         cmocka_unit_test(a_preset_has_as_many_outputs_as_the_data_need),
         cmocka_unit_test(a_preset_keeps_its_ten_outputs_where_labels_are_fewer),
         cmocka_unit_test(layers_may_have_more_outputs_than_labels_and_not_fewer),
+        cmocka_unit_test(a_preset_for_other_samples_is_answered_with_one_that_fits),
         cmocka_unit_test(the_number_of_classes_is_the_swarms),
         cmocka_unit_test(a_number_of_classes_makes_whole_floats_labels),
         cmocka_unit_test(warns_of_whole_numbers_that_are_predicted),
