@@ -18,8 +18,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the files' order is t
 /* Bytes of magic number, version, and header length in the longer form (version 2 or 3). */
 #define PREFIX_BYTES 12
 #define HEADER_MAX   ((size_t)1 << 20)
-#define CHANNELS_MAX 4 /* channels are last only if there are at most this many */
-#define SIDE_MIN     8 /* channels are last only if height and width are at least this */
+#define CHANNELS_MAX 4 /* channels are surely last only if there are at most this many */
+#define SIDE_MIN     8 /* channels are surely last only if height and width are at least this */
 #define REMEDY       "write it with np.save, or download it again"
 
 static enum error fail_to_read(const struct npy_file *file, struct problem *problem)
@@ -271,18 +271,19 @@ static enum error ask_for_channels(const struct npy_file *file, struct problem *
                        file->path, sides[0], sides[1], sides[2]);
 }
 
-/* Sets *channels to FIRST or LAST. The last dimension can count channels if it is at most
- * CHANNELS_MAX, and height and width are at least SIDE_MIN. It does if it is odd or height equals
- * width. MISMATCH: it is even and height differs from width, so the file may also have narrow maps
- * with the channels first. */
+/* Sets *channels to FIRST or LAST. The last dimension may count channels if it is the smallest. It
+ * surely does if it is at most CHANNELS_MAX, height and width are at least SIDE_MIN, and it is odd
+ * or height equals width. MISMATCH: it only may, as the file may also have narrow maps with the
+ * channels first. */
 static enum error find_channels(const struct npy_file *file, enum npy_channels *channels,
                                 struct problem *problem)
 {
     const uint64_t height = file->dims[1], width = file->dims[2], last = file->dims[3];
     *channels = NPY_CHANNELS_FIRST;
-    if (height < SIDE_MIN || width < SIDE_MIN || last > CHANNELS_MAX)
+    if (last >= height || last >= width)
         return OK;
-    if (last % 2 == 0 && height != width)
+    if (height < SIDE_MIN || width < SIDE_MIN || last > CHANNELS_MAX ||
+        (last % 2 == 0 && height != width))
         return ask_for_channels(file, problem);
     *channels = NPY_CHANNELS_LAST;
     return OK;

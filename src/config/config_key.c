@@ -107,7 +107,7 @@ static const struct config_key keys[] = {
      .help = "npy: content of y, class labels or numbers to predict; auto: guess from its values."},
     {"data", "channels", CONFIG_CHOICE, AT(data.channels), .initial = "auto",
      .words = "auto|first|last",
-     .help = "npy: position of the channel dimension in x; auto: last, if only that is possible."},
+     .help = "npy: position of the channel dimension in x; auto: by the shape, if that is clear."},
     {"data", "classes", CONFIG_U32, AT(data.classes), .initial = "0", .max = DATASET_TOKENS_MAX,
      .unit = "classes",
      .help = "Classes of the swarm's task; 0: one more than the highest local label."},

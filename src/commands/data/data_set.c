@@ -131,11 +131,12 @@ static void note_classes(const struct report *report)
 static void note_numbers(const struct report *report)
 {
     const struct dataset *train = &report->train;
-    if (!train->tokens && train->shape.width <= CHANNELS_LAST &&
-        train->shape.height > CHANNELS_LAST && train->shape.channels > CHANNELS_LAST)
+    if (!train->tokens && report->config->data.channels == NPY_CHANNELS_AUTO &&
+        train->shape.width <= CHANNELS_LAST && train->shape.height > CHANNELS_LAST &&
+        train->shape.channels > CHANNELS_LAST)
         (void)fprintf(report->out,
                       "note        the samples are %d columns wide: if the columns are channels, "
-                      "move them to the front: x.transpose(0, 3, 1, 2)\n",
+                      "move them to the front: np.moveaxis(x, -1, 1)\n",
                       train->shape.width);
     if (report->numbers.count > 0 && report->numbers.squares == 0)
         (void)fputs("note        all numbers of x are equal, so the model cannot learn from them\n",
