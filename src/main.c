@@ -29,6 +29,7 @@
 #include "commands/status/status.h"
 #include "commands/status/top.h"
 #include "commands/swarm/swarm.h"
+#include "config/config_key.h"
 #include "options/comparison_command.h"
 #include "options/sim_command.h"
 
@@ -59,7 +60,13 @@ static void print_usage(FILE *out)
 static int unknown_command(const char *name)
 {
     struct problem problem;
-    (void)problem_set(&problem, MALFORMED, "unknown command \"%.80s\"; see: hearsay --help", name);
+    const char *words[sizeof commands / sizeof commands[0]];
+    for (size_t i = 0; i < table.count; i++)
+        words[i] = commands[i]->name;
+    const char *nearest = config_key_nearest(name, words, table.count);
+    (void)problem_set(&problem, MALFORMED, "unknown command \"%.80s\"%s%s%s; see: hearsay --help",
+                      name, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+                      nearest ? "\"?" : "");
     return command_complain(&problem, EXIT_USAGE);
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -448,7 +449,8 @@ static int run(int argc, char **argv)
     if (error == OK && !options.names_model && saved_model_is_foreign(path, options.state))
         error = name_foreign_model(&options, &problem);
     if (error == OK) {
-        note_default_data(&options);
+        if (access(path, R_OK) == 0)
+            note_default_data(&options);
         error = evaluate(path, &options, &result, &problem);
     }
     if (error != OK) {

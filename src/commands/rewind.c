@@ -162,8 +162,9 @@ static enum error find_bases(struct bases *bases, const char *folder, const char
     find_best(bases, folder, id);
     return bases->count > 0 ? OK
                             : problem_set(problem, MISSING,
-                                          "%.300s: this folder has no saved base; a node saves one "
-                                          "every node.save_s and when it leaves",
+                                          "%.300s: this folder has no saved base; hearsay node "
+                                          "saves one every node.save_s and when it leaves, and a "
+                                          "script's node saves none",
                                           folder);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "config/saved_config.h"
 #include "state/model_folder.h"
 
 /* Maximum number of attempts to read a file that a node replaces meanwhile. */
@@ -24,6 +25,14 @@ enum error saved_model_find(char path[static BASE_PATH_BYTES], const char *state
         model_folder_tensors(path, state);
         return OK;
     }
+    char started[DISK_PATH_MAX];
+    if (is_missing && !saved_config_find(started, state))
+        return problem_set(problem, MISSING,
+                           "%.300s: the file does not exist, and no hearsay node has run with "
+                           "this folder; the node of a script does not write it: test the model in "
+                           "the script, or save node.state_dict() as safetensors and name that "
+                           "file",
+                           path);
     if (is_missing)
         return problem_set(problem, MISSING,
                            "%.300s: the file does not exist yet; a node writes it every "

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXIT_USAGE 2
+#include "config/config_key.h"
+
+#define EXIT_USAGE       2
+#define OPTION_TYPED_MAX 80 /* bytes of an unknown option that are compared with known ones */
 /* Value that getopt_long returns for the first option; larger than all characters. */
 #define FIRST_OPTION 256
 
@@ -66,6 +69,24 @@ static enum error set_option(void *self, const struct command_option *option, co
     return OK;
 }
 
+/* Reports an option that getopt_long has refused, and names the most similar one. */
+static enum error refuse_option(const struct command *command, const char *typed, const char *title,
+                                struct problem *problem)
+{
+    char name[OPTION_TYPED_MAX] = "";
+    const char *words[COMMAND_OPTIONS_MAX];
+    size_t count = 0;
+    const struct command_option *option;
+    for (; (option = command_option_at(command, count)); count++)
+        words[count] = option->name + 2;
+    if (strncmp(typed, "--", 2) == 0)
+        (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(typed + 2, "="), typed + 2);
+    const char *nearest = name[0] ? config_key_nearest(name, words, count) : NULL;
+    if (!nearest || strcmp(nearest, name) == 0)
+        return problem_set(problem, MALFORMED, "see: %s --help", title);
+    return problem_set(problem, MALFORMED, "did you mean --%s? see: %s --help", nearest, title);
+}
+
 enum error command_parse(const struct command *command, void *self, int argc, char **argv,
                          bool *is_help, struct problem *problem)
 {
@@ -80,7 +101,7 @@ enum error command_parse(const struct command *command, void *self, int argc, ch
         if (*is_help)
             return OK;
         if (value < FIRST_OPTION)
-            return problem_set(problem, MALFORMED, "see: %s --help", argv[0]);
+            return refuse_option(command, argv[optind - 1], argv[0], problem);
         const enum error error =
             set_option(self, &command->options[value - FIRST_OPTION], optarg, problem);
         if (error != OK)

@@ -210,14 +210,28 @@ static bool copy_trimmed(char *out, size_t room, const char *from, const char *e
     return true;
 }
 
+/* Reports an assignment without a section, and names the key that may be meant. */
+static enum error no_section(const char *assignment, const char *equals, struct problem *problem)
+{
+    char name[32] = "";
+    if (equals && !copy_trimmed(name, sizeof name, assignment, equals))
+        name[0] = '\0';
+    const struct config_key *key = config_key_named(name);
+    if (!key)
+        return problem_set(problem, MALFORMED,
+                           "\"%.80s\" is not of the form section.key=value, such as train.batch=64",
+                           assignment);
+    return problem_set(problem, MALFORMED,
+                       "\"%.80s\" is not of the form section.key=value; did you mean %s.%s%.80s?",
+                       assignment, key->section, key->name, equals);
+}
+
 enum error config_split(struct config_parts *parts, const char *assignment, struct problem *problem)
 {
     const char *equals = strchr(assignment, '=');
     const char *dot = strchr(assignment, '.');
     if (!equals || !dot || dot > equals)
-        return problem_set(problem, MALFORMED,
-                           "\"%.80s\" is not of the form section.key=value, such as train.batch=64",
-                           assignment);
+        return no_section(assignment, equals, problem);
     const char *end = assignment + strlen(assignment);
     bool fits = copy_trimmed(parts->section, sizeof parts->section, assignment, dot) &&
                 copy_trimmed(parts->name, sizeof parts->name, dot + 1, equals) &&

@@ -312,6 +312,14 @@ const struct config_key *config_key_find(const char *section, const char *name)
     return NULL;
 }
 
+const struct config_key *config_key_named(const char *name)
+{
+    for (size_t i = 0; i < config_key_count(); i++)
+        if (strcmp(keys[i].name, name) == 0)
+            return &keys[i];
+    return NULL;
+}
+
 static bool begins_section(size_t i)
 {
     return i == 0 || strcmp(keys[i].section, keys[i - 1].section) != 0;

@@ -63,6 +63,9 @@ size_t config_key_index(const struct config_key *key);
 /* Returns the key, or NULL. */
 const struct config_key *config_key_find(const char *section, const char *name);
 
+/* Returns the first key of any section that has this name, or NULL. */
+const struct config_key *config_key_named(const char *name);
+
 /* Returns MALFORMED with a message that the key is unknown or was renamed. */
 enum error config_key_unknown(const char *section, const char *name, struct problem *problem);
 

@@ -52,9 +52,12 @@ enum error older_bases_list(const struct disk *disk, const char *folder, struct 
 {
     bases->count = 0;
     const int error = disk->list(disk->self, folder, look_at, bases);
-    return error == 0 ? OK
-                      : problem_set(problem, FAILED, "%.300s: cannot be read: %s", folder,
-                                    strerror(-error));
+    return error == 0
+               ? OK
+               : problem_set(
+                     problem, FAILED,
+                     "%.300s: cannot be read: %s; name the state folder of a node (node.state_dir)",
+                     folder, strerror(-error));
 }
 
 void older_bases_path(char path[static BASE_PATH_BYTES], const char *folder, uint64_t saved_s)

@@ -18,7 +18,11 @@ expect 2 'step.conf:2: \[train\] schedule needs' "${node[@]}" --config "$dir/ste
 expect 2 'rate = -1: too small' "${node[@]}" --set train.rate=-1
 expect 2 'no-such.conf' "${node[@]}" --config "$dir/no-such.conf"
 expect 2 'hearsay node --help' "${node[@]}" --no-such-option
-expect 2 'unknown command "nod"' "$hearsay" nod
+expect 2 'unknown command "nod"; did you mean "node".; see: hearsay --help' "$hearsay" nod
+expect 2 'unknown command "staus"; did you mean "status"' "$hearsay" staus
+expect 2 'unknown command "xyzzy"; see: hearsay --help' "$hearsay" help xyzzy
+expect 2 'did you mean --json. see: hearsay status --help' "$hearsay" status --jsn
+expect 2 'not of the form section.key=value; did you mean node.peers=x:1' "$hearsay" node --set peers=x:1
 expect 2 'see: hearsay swarm --help' "$hearsay" swarm --no-such-option
 expect 2 'nodes 0: write a whole number from 1 to 32' "$hearsay" swarm --nodes 0
 expect 2 'name = lenett: unknown model; known: xor, mlp, lenet, resnet20' \
@@ -60,8 +64,13 @@ expect 1 'other.key: is not an identity file' \
 tell 'saved models'
 mkdir -p "$dir/nowhere" "$dir/early/state"
 expect 1 '^hearsay: state: cannot be opened' env -C "$dir/nowhere" "$hearsay" eval
+expect 1 '^hearsay: state/base.safetensors: the file does not exist, .*script.* save node.state_dict' \
+    env -C "$dir/early" "$hearsay" eval
+touch "$dir/early/state/started.conf"
 expect 1 '^hearsay: state/base.safetensors: the file does not exist yet; a node writes it every node.save_s' \
     env -C "$dir/early" "$hearsay" eval
+expect 1 '^hearsay: state: cannot be read: .*; name the state folder of a node .node.state_dir' \
+    env -C "$dir/nowhere" "$hearsay" rewind
 expect 1 'no-such-state' "$hearsay" eval --state "$dir/no-such-state"
 head -c 300 /dev/urandom >"$dir/noise.safetensors"
 expect 1 'noise.safetensors' "$hearsay" eval --state "$dir/noise.safetensors"

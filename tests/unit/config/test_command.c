@@ -149,6 +149,8 @@ static void rejects_wrong_usage(void **state)
         assert_int_equal(PARSE(&draw, BAD[i]), MALFORMED);
         assert_string_equal(problem.text, "see: hearsay draw --help");
     }
+    assert_int_equal(PARSE(&draw, "--flie=a"), MALFORMED);
+    assert_string_equal(problem.text, "did you mean --file? see: hearsay draw --help");
     assert_int_equal(PARSE(&draw, "--size="), MALFORMED);
     assert_string_equal(problem.text, "no size");
     assert_int_equal(PARSE(&draw, "a", "b", "c"), TOO_BIG);

@@ -161,6 +161,8 @@ static void a_value_of_the_wrong_type_is_refused_with_what_is_allowed(void **sta
     assert_set_refused("data.shard=0/4", "the part is out of range");
     assert_set_refused("data.shard=1/4097", "the part is out of range");
     assert_set_refused("data.shard=1", "not of the form i/n");
+    assert_set_refused("peers=x.y:1", "section.key=value; did you mean node.peers=x.y:1?");
+    assert_set_refused("nothing=1", "section.key=value, such as train.batch=64");
     assert_set_refused("data.shard=1/2/3", "not of the form i/n");
     assert_set_refused("node.identity=", "may not be empty");
     assert_set_refused(
