@@ -445,8 +445,10 @@ static int run(int argc, char **argv)
     options.config.model.start[0] = '\0'; /* the file that is evaluated replaces model.start */
     char path[BASE_PATH_BYTES];
     struct result result;
-    enum error error = saved_model_find(path, options.state, &problem);
-    if (error == OK && !options.names_model && saved_model_is_foreign(path, options.state))
+    if (saved_model_find(path, options.state, &problem) != OK)
+        return command_complain(&problem, 1);
+    enum error error = OK;
+    if (!options.names_model && saved_model_is_foreign(path, options.state))
         error = name_foreign_model(&options, &problem);
     if (error == OK) {
         if (access(path, R_OK) == 0)

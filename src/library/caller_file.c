@@ -8,11 +8,12 @@
 #include "state/atomic_file.h"
 #include "state/checksummed_stream.h"
 #include "state/disk.h"
+#include "state/state_dir.h"
 
-#define NAME       "caller"
-#define MAGIC      "hearsayE"
-#define SERIES     0
-#define HEAD_BYTES 24
+#define NAME            STATE_CALLER_FILE
+#define MAGIC           "hearsayE"
+#define SERIES          0
+#define FILE_HEAD_BYTES 24
 
 static enum error damaged(const char *folder, struct problem *problem)
 {
@@ -30,7 +31,7 @@ static enum error refused(const char *folder, const char *what, int error, struc
 
 static enum error read_stream(struct checksummed_reader *reader, struct caller_file *file)
 {
-    uint8_t head[HEAD_BYTES];
+    uint8_t head[FILE_HEAD_BYTES];
     enum error error = checksummed_read(reader, head, sizeof head);
     if (error != OK)
         return error;
@@ -73,7 +74,7 @@ enum error caller_file_load(const char *folder, struct caller_file *file, struct
 enum error caller_file_save(const char *folder, const struct caller_file *file,
                             struct problem *problem)
 {
-    uint8_t head[HEAD_BYTES] = MAGIC;
+    uint8_t head[FILE_HEAD_BYTES] = MAGIC;
     struct atomic_file out;
     struct checksummed_writer writer;
     CHECK(file->extra || file->bytes == 0);

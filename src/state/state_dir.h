@@ -17,7 +17,8 @@
 #include "base/error.h"
 #include "node/node.h"
 
-#define STATE_PATH_BYTES 1024
+#define STATE_PATH_BYTES  1024
+#define STATE_CALLER_FILE "caller"
 
 /* Creates a missing folder. FAILED: it cannot be created, or this user may not write to it. */
 enum error state_dir_make(const char *path, struct problem *problem) MUST_USE;

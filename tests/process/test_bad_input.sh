@@ -64,10 +64,10 @@ expect 1 'other.key: is not an identity file' \
 tell 'saved models'
 mkdir -p "$dir/nowhere" "$dir/early/state"
 expect 1 '^hearsay: state: cannot be opened' env -C "$dir/nowhere" "$hearsay" eval
-expect 1 '^hearsay: state/base.safetensors: the file does not exist, .*script.* save node.state_dict' \
-    env -C "$dir/early" "$hearsay" eval
-touch "$dir/early/state/started.conf"
 expect 1 '^hearsay: state/base.safetensors: the file does not exist yet; a node writes it every node.save_s' \
+    env -C "$dir/early" "$hearsay" eval
+touch "$dir/early/state/caller"
+expect 1 '^hearsay: state/base.safetensors: .* node of a script, .* save node.state_dict' \
     env -C "$dir/early" "$hearsay" eval
 expect 1 '^hearsay: state: cannot be read: .*; name the state folder of a node .node.state_dir' \
     env -C "$dir/nowhere" "$hearsay" rewind
