@@ -372,10 +372,7 @@ static void print_json(const struct options *options, const struct result *resul
     const struct evaluation *score = &result->score;
     const char *file = configuration(options);
     json_t *name = file ? json_string(file) : json_null();
-    (void)fputs("{\"config\": ", stdout);
-    CHECK(json_dumpf(name ? name : json_null(), stdout, JSON_ENCODE_ANY) == 0);
-    json_decref(name);
-    (void)fputs(", ", stdout);
+    (void)fputs("{", stdout);
     print_real("loss", score->loss);
     if (result->token_bytes == 1)
         print_real("bits_per_byte", score->loss / log(2));
@@ -389,9 +386,14 @@ static void print_json(const struct options *options, const struct result *resul
     (void)printf("\"test_samples\": %" PRIu32 ", \"digest\": \"%016" PRIx64 "\", \"samples\": ",
                  score->samples, result->digest);
     if (result->has_samples)
-        (void)printf("%" PRIu64 "}\n", result->samples);
+        (void)printf("%" PRIu64, result->samples);
     else
-        (void)fputs("null}\n", stdout);
+        (void)fputs("null", stdout);
+    (void)fputs(", \"config\": ", stdout);
+    /* errors of stdout are checked at the end of the program */
+    (void)json_dumpf(name ? name : json_null(), stdout, JSON_ENCODE_ANY);
+    json_decref(name);
+    (void)fputs("}\n", stdout);
 }
 
 static void print_score(const struct result *result)
