@@ -135,14 +135,16 @@ static enum error read_config(struct options *options, struct problem *problem)
     return error;
 }
 
-static enum error finish(void *self, int count, char **words, struct problem *problem)
+/* Reads the configuration, and then applies the options. Returns 0, or the exit code: 2 if a given
+ * file or option is wrong, 1 if the saved configuration cannot be read. */
+static int configure(struct options *options, struct problem *problem)
 {
-    struct options *options = self;
-    (void)count, (void)words;
-    enum error error = read_config(options, problem);
+    if (read_config(options, problem) != OK)
+        return options->saved[0] ? 1 : 2;
+    enum error error = OK;
     for (int i = 0; error == OK && i < options->count; i++)
         error = apply(options, &options->given[i], problem);
-    return error;
+    return error == OK ? 0 : 2;
 }
 
 /* Returns the input of a model that takes samples of this shape and the test set's token size. */
@@ -441,9 +443,12 @@ static int run(int argc, char **argv)
     struct options options = {.state = "state"};
     struct problem problem;
     config_defaults(&options.config);
-    const int code = command_read(&eval_command, &options, argc, argv);
+    int code = command_read(&eval_command, &options, argc, argv);
     if (code != COMMAND_RUNS)
         return code;
+    code = configure(&options, &problem);
+    if (code != 0)
+        return command_complain(&problem, code);
     options.config.model.start[0] = '\0'; /* the file that is evaluated replaces model.start */
     char path[BASE_PATH_BYTES];
     struct result result;
@@ -527,6 +532,5 @@ const struct command eval_command = {
         "also in\n"
         "bits), the perplexity, and how many next tokens it predicts correctly.",
     .exit_codes = "0 done, 1 failed, 2 wrong usage.",
-    .finish = finish,
     .run = run,
 };
