@@ -220,6 +220,17 @@ static float tau_to_carry(double counts, double move)
     return (float)fmin(move / (LEVEL_MAX * counts), TAU_MAX);
 }
 
+/* Returns how far the base of a statistic has to move, at most; 0 while statistics are held back.
+ */
+static double statistics_move(const struct replica *replica, const struct publish_terms *terms)
+{
+    if (replica->statistics.ranges == 0 || terms->statistics_share == 0)
+        return 0;
+    return terms->statistics_share * (double)statistics_farthest(&replica->statistics,
+                                                                 replica->base,
+                                                                 replica->weights.are_companded);
+}
+
 /* Cuts the update from the residual in the weights, without withheld progress. A statistic that has
  * to move far is not left behind: tau is high enough for an update to carry its move, up to the
  * largest move of an update. */
@@ -233,9 +244,7 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
     published->tau = choose_tau(replica, terms, &found);
     if (published->tau == 0 || replica->lost > 0)
         return;
-    const double move =
-        terms->statistics_share * (double)statistics_farthest(&replica->statistics, replica->base,
-                                                              replica->weights.are_companded);
+    const double move = statistics_move(replica, terms);
     const float carries = terms->tau > 0 ? 0 : tau_to_carry(part, fmin(move, 1));
     const float least = fmaxf(tau_floor(part), carries);
     if (published->tau < least) {
@@ -244,8 +253,8 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
         replica->size_ratio.last = 0;
     }
     published->amount = amount_of(part, published->tau);
-    const int levels = update_level_max(published->amount);
-    const double carried = (double)QUANTUM * published->amount * levels;
+    const double carried =
+        (double)QUANTUM * published->amount * update_level_max(published->amount);
     published->needs_more = move > carried + STATISTIC_SMALL;
     if (found > replica->candidates_max) { /* some candidates are not listed: raise the floor */
         uint32_t bins[HISTOGRAM_BINS];

@@ -99,22 +99,19 @@ void statistics_track(struct statistics *statistics, size_t first, size_t count,
 float statistics_farthest(const struct statistics *statistics, const int32_t *base, bool companded)
 {
     struct backend *backend = statistics->backend;
-    const float *held = statistics->held;
-    float farthest = 0;
-    for (uint32_t i = 0; i < statistics->ranges; held += statistics->range[i++].count) {
-        const struct weights_part *range = &statistics->range[i];
-        float *weights = memory_new(range->count, sizeof *weights);
-        int32_t *units = memory_new(range->count, sizeof *units);
-        backend->download(backend, weights, held, range->count * sizeof *weights);
-        backend->download(backend, units, base + range->first, range->count * sizeof *units);
-        for (size_t c = 0; c < range->count; c++) {
-            const float r = residual(weights[c], units[c], companded);
-            if (isfinite(r) && !is_saturated(r, units[c]))
-                farthest = fmaxf(farthest, fabsf(r));
-        }
-        free(units);
-        free(weights);
+    float *held = memory_new(statistics->count, sizeof *held), farthest = 0;
+    int32_t *units = memory_new(statistics->count, sizeof *units), *at = units;
+    backend->download(backend, held, statistics->held, statistics->count * sizeof *held);
+    for (uint32_t i = 0; i < statistics->ranges; at += statistics->range[i++].count)
+        backend->download(backend, at, base + statistics->range[i].first,
+                          statistics->range[i].count * sizeof *at);
+    for (size_t c = 0; c < statistics->count; c++) {
+        const float r = residual(held[c], units[c], companded);
+        if (isfinite(r) && !is_saturated(r, units[c]))
+            farthest = fmaxf(farthest, fabsf(r));
     }
+    free(units);
+    free(held);
     return farthest;
 }
 

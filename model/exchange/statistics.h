@@ -70,8 +70,8 @@ struct weights statistics_view(struct statistics *statistics, struct weights tra
 void statistics_track(struct statistics *statistics, size_t first, size_t count, bool companded,
                       bool counts);
 
-/* Returns the largest |residual| of a statistic, without saturated and lost ones; 0 without
- * statistics. base[parameters]. */
+/* Returns the largest |residual| of a statistic, without saturated and lost ones.
+ * base[parameters]. Call it only with statistics. */
 float statistics_farthest(const struct statistics *statistics, const int32_t *base, bool companded);
 
 /* Sets the trained statistics among entries first .. first+count-1 to the exchange's weights. If

@@ -155,11 +155,8 @@ bool fetch_most_are_ahead(const struct node *node)
     const struct peer *peer;
     uint32_t ahead = 0, compared = 0;
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
-        const struct transfer_neighbour *neighbour = &node->transfer->neighbours[i];
-        if (!neighbour->has_base || !broadcast_is_together(node, peer) || blame_is_on(node, peer))
-            continue;
-        compared++;
-        ahead += neighbour->is_ahead;
+        compared += transfer_counts(node, peer);
+        ahead += transfer_counts(node, peer) && node->transfer->neighbours[i].is_ahead;
     }
     CHECK(ahead <= compared);
     return (ahead > 1 || membership_live(node) <= 2) && 2 * ahead > compared;

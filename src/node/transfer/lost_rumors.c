@@ -71,6 +71,14 @@ static struct lost_rumor find_lost(const struct node *node, const struct message
     return lost;
 }
 
+static bool has_entry(const struct message *version, uint64_t tag)
+{
+    for (size_t i = 0; i < version->bulk.count / VERSION_ENTRY_BYTES; i++)
+        if (version_entry_at(version->bulk.at, i).tag == tag)
+            return true;
+    return false;
+}
+
 void lost_rumors_on_version(struct node *node, const struct peer *from,
                             const struct message *version)
 {
@@ -84,10 +92,9 @@ void lost_rumors_on_version(struct node *node, const struct peer *from,
     }
     if (lost->heard_ns > 0 && node->now_ns - lost->heard_ns < COMPARE_EACH_NS)
         return;
-    const struct lost_rumor found = find_lost(node, version, lost);
-    /* A slice without the rumor's origin shows nothing about it. */
-    if (version->whole || found.since_ns > 0)
-        *lost = found;
+    /* A slice without the rumor's origin shows nothing about the rumor. */
+    if (lost->since_ns == 0 || version->whole || has_entry(version, lost->tag))
+        *lost = find_lost(node, version, lost);
     lost->heard_ns = node->now_ns;
 }
 
@@ -126,7 +133,7 @@ void lost_rumors_consider(struct node *node)
     uint32_t lack = 0, compared = 0;
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
         const struct transfer_neighbour *neighbour = &node->transfer->neighbours[i];
-        if (!neighbour->has_base || !broadcast_is_together(node, peer) || blame_is_on(node, peer))
+        if (!transfer_counts(node, peer))
             continue;
         compared++;
         if (!lacks(node, &neighbour->lost))

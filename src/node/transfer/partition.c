@@ -24,21 +24,29 @@
 
 enum { OURS, THEIRS };
 
-static void find_tags(const struct node *node)
+static void find_tags(struct contest *contest)
 {
+    const struct node *node = contest->node;
     const struct members *members = membership_members(node);
-    for (uint32_t i = 0; i < members->count; i++)
+    for (uint32_t i = 0; i < members->count && !contest->has_tags; i++)
         node->transfer->tags[i] =
             origin_tag(members->members[i].record.id, members->members[i].record.incarnation);
+    contest->has_tags = true;
 }
 
 /* Returns the id of the member whose current incarnation has this tag; NULL = none. Earlier
- * incarnations do not count, since a side may not know whose they were. */
-static const uint8_t *id_of(const struct node *node, uint64_t tag)
+ * incarnations do not count, since a side may not know whose they were. origin: ours with this tag;
+ * NULL = this node does not know the origin. */
+static const uint8_t *id_of(struct contest *contest, const struct origin *origin, uint64_t tag)
 {
-    const struct members *members = membership_members(node);
+    const struct members *members = membership_members(contest->node);
+    if (origin) {
+        const struct member *member = membership_find(contest->node, origin->id);
+        return member && member->record.incarnation == origin->incarnation ? origin->id : NULL;
+    }
+    find_tags(contest);
     for (uint32_t i = 0; i < members->count; i++)
-        if (node->transfer->tags[i] == tag)
+        if (contest->node->transfer->tags[i] == tag)
             return members->members[i].record.id;
     return NULL;
 }
@@ -49,17 +57,18 @@ struct contest partition_contest(const struct node *node)
         .node = node, .sides = node->transfer->sides, .first_tag = UINT64_MAX};
     for (int side = OURS; side <= THEIRS; side++)
         supporters_clear(&contest.sides[side], node);
-    find_tags(node);
     return contest;
 }
 
 /* Several sides may meet in any order, and must all end with the same base. So between equally many
  * members, unless one side has clearly learned more, the smallest tag decides: the side that knows
  * more samples of that origin wins. */
-void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs)
+void partition_count(struct contest *contest, const struct origin *origin, uint64_t tag,
+                     uint64_t theirs)
 {
+    const uint64_t ours = origin ? origin->samples : 0;
     CHECK(contest->node && contest->sides);
-    const uint8_t *id = ours != theirs ? id_of(contest->node, tag) : NULL;
+    const uint8_t *id = ours != theirs ? id_of(contest, origin, tag) : NULL;
     if (id)
         supporters_add(&contest->sides[ours > theirs ? OURS : THEIRS], contest->node, id, 1);
     if (ours > theirs)
@@ -141,7 +150,7 @@ static void compare_all(struct node *node, const struct message *version, struct
         if (origin ? !counts(node, origin) : admitted_is_strangers(node, tag))
             continue;
         count_time(alone, origin, &learned);
-        partition_count(contest, tag, origin ? origin->samples : 0, learned.samples);
+        partition_count(contest, origin, tag, learned.samples);
     }
     for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
         const struct origin *origin = &versions->origins[origin_index];
@@ -149,7 +158,7 @@ static void compare_all(struct node *node, const struct message *version, struct
             !counts(node, origin))
             continue;
         count_time(alone, origin, NULL);
-        partition_count(contest, origin->tag, origin->samples, 0);
+        partition_count(contest, origin, origin->tag, 0);
     }
 }
 

@@ -1,11 +1,13 @@
 #ifndef HEARSAY_NODE_TRANSFER_PARTITION_PRIVATE_H
 #define HEARSAY_NODE_TRANSFER_PARTITION_PRIVATE_H
 
+#include "node/broadcast/version.h"
 #include "node/transfer/supporters_private.h"
 
 /* Comparison of two sides of a partition. */
 struct contest {
     const struct node *node;
+    bool has_tags; /* transfer.tags is set */
     /* [2] members of whose current incarnations only our side, or only the other side, knows
      * samples */
     struct supporters *sides;
@@ -17,8 +19,10 @@ struct contest {
 };
 
 struct contest partition_contest(const struct node *node);
-/* Counts the samples of one origin that each side knows. */
-void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs);
+/* Counts the samples that each side knows of one origin. origin: ours; NULL = unknown here. theirs:
+ * samples that the other side knows. */
+void partition_count(struct contest *contest, const struct origin *origin, uint64_t tag,
+                     uint64_t theirs);
 bool partition_is_decisive(const struct contest *contest);
 bool partition_ours_preferred(const struct contest *contest);
 

@@ -3,9 +3,9 @@
 
 #include "node/core.h"
 
-/* What one base contains and another base lacks, by member. Each member counts once as a supporter,
- * so one member cannot outweigh the others by claiming many rumors or samples. Ids that are not in
- * the member table count as one member. */
+/* The lead of one base over another, by member: rumors or samples that only this base contains.
+ * Each member counts once as a supporter, so one member cannot outweigh the others by claiming
+ * many. Ids that are not in the member table count as one member. */
 struct supporters {
     uint64_t *lead; /* [members_max + 1] rumors or samples by member number, then those of all other
                        ids */

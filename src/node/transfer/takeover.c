@@ -34,14 +34,14 @@ static bool compare(const struct node *node, const uint32_t *next, struct contes
         const uint64_t tag = origin_tag(entry.id, entry.incarnation);
         const struct origin *origin = versions_find(versions, tag);
         CHECK(origin); /* replace_version_read has added all origins of the history */
-        partition_count(contest, tag, origin->samples, entry.samples);
+        partition_count(contest, origin, tag, entry.samples);
     }
     bool loses = false;
     for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
         const struct origin *origin = &versions->origins[origin_index];
         loses |= origin->next > next[origin_index];
         if (next[origin_index] == 0)
-            partition_count(contest, origin->tag, origin->samples, 0);
+            partition_count(contest, origin, origin->tag, 0);
     }
     return loses;
 }

@@ -151,6 +151,14 @@ static inline struct transfer_neighbour *transfer_neighbour(const struct node *n
     return &node->transfer->neighbours[connection_slot(node, peer)];
 }
 
+/* Returns true if the neighbour counts in a majority: it has a complete base, exchanges rumors with
+ * this node, and is not blamed. */
+static inline bool transfer_counts(const struct node *node, const struct peer *peer)
+{
+    return transfer_neighbour(node, peer)->has_base && broadcast_is_together(node, peer) &&
+           !blame_is_on(node, peer);
+}
+
 static inline uint32_t transfer_block_entries(const struct node *node, uint32_t block)
 {
     return block_entries(node->options.parameters, node->options.block_entries, block);
@@ -159,7 +167,7 @@ static inline uint32_t transfer_block_entries(const struct node *node, uint32_t 
 /* Starts fetching all blocks: of a base with `rumors` rumors (BASE_FETCHING), or for a round of
  * a rolling snapshot (BASE_ROLLING). */
 void fetch_begin(struct node *node, enum base_state state, uint64_t rumors);
-/* Returns true if more than half of the neighbours with a complete base are far ahead of this node,
+/* Returns true if more than half of the neighbours that count are far ahead of this node,
  * and at least two are, if the swarm has more members than two. */
 bool fetch_most_are_ahead(const struct node *node);
 /* Call it when this neighbour claims `rumors` rumors of one member that most neighbours lack. Adds
