@@ -25,6 +25,7 @@
 struct expulsion {
     uint64_t needed_ns; /* time since which another base is needed; 0 = not needed */
     bool is_noted;      /* a note has said that no neighbour gives the needed base */
+    bool is_pruned;     /* the node has joined, and then forgot proofs against outsiders */
 };
 
 size_t expulsion_arena_bytes(void)
@@ -113,6 +114,47 @@ static void obey_expulsion(struct node *node, const struct order *order)
     expelled(node, order->subject);
 }
 
+/* Returns true if the version of this node has a rumor of this id. */
+static bool has_rumors_of(const struct node *node, const uint8_t id[static ID_BYTES])
+{
+    const struct versions *versions = broadcast_versions(node);
+    for (uint32_t i = 0; i < versions->count; i++)
+        if (versions->origins[i].next > 0 && memcmp(versions->origins[i].id, id, ID_BYTES) == 0)
+            return true;
+    return false;
+}
+
+/* Returns true if this id is a member, or has rumors in the base. With the swarm key alone, an id
+ * is a member while its record is live. */
+static bool concerns_swarm(const struct node *node, const uint8_t id[static ID_BYTES])
+{
+    const enum admission admission = node_admission(node, id);
+    if (is_own(node, id) || admission == ADMISSION_LIST || admission == ADMISSION_ORDER)
+        return true;
+    const struct member *member = membership_find(node, id);
+    const bool is_live = member && member_is_live(membership_members(node), member, node->now_ns);
+    return (admission == ADMISSION_KEY && is_live) || has_rumors_of(node, id);
+}
+
+/* Forgets proofs that do not concern the swarm. */
+static void forget_outsiders(struct node *node)
+{
+    uint32_t forgotten = 0;
+    for (uint32_t i = 0; i < proofs_count(node); i++) {
+        const uint8_t *id = proofs_author(node, i);
+        if (!proofs_is_proven(node, i) || concerns_swarm(node, id))
+            continue;
+        proofs_forget(node, i);
+        membership_set_expelled(node, id, verdict_reason(node, id) != NULL);
+        retract_on_expelled(node, id);
+        forgotten++;
+    }
+    if (forgotten > 0)
+        (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_INFO,
+                        "%u proofs against ids that are no members were forgotten",
+                        (unsigned)forgotten);
+}
+
 static void obey(struct node *node, const struct order *order)
 {
     switch (order->kind) {
@@ -124,6 +166,7 @@ static void obey(struct node *node, const struct order *order)
         break;
     /* After all orders are obeyed, key_rotation_on_orders requests the new key. */
     case ORDER_REKEY:
+        forget_outsiders(node);
         break;
     }
 }
@@ -267,15 +310,27 @@ void expulsion_on_equivocation(struct node *node)
         obey_proof(node, NULL, proof);
 }
 
+/* Returns true if this node stores a proof against this id. Anyone can create keys and let them
+ * contradict themselves, and the proofs would fill the table. A node that has not joined knows few
+ * members, so it stores all proofs. A refused proof may be accepted later: neighbours send it again
+ * while their proofs differ. */
+static bool is_acceptable(const struct node *node, const uint8_t id[static ID_BYTES])
+{
+    return !joining_has_joined(node) || proofs_against(node, id) || concerns_swarm(node, id);
+}
+
 static void on_proofs(struct node *node, const struct peer *from, const struct message *message)
 {
     enum error error = message->bulk.count % PROOF_BYTES == 0 ? OK : MALFORMED;
     for (size_t at = 0; at < message->bulk.count && error == OK && from->state == PEER_OPEN;
          at += PROOF_BYTES) {
+        const uint8_t *proof = message->bulk.at + at;
         bool is_new = false;
-        error = proofs_take(node, message->bulk.at + at, &is_new);
+        if (!is_acceptable(node, proof)) /* the bytes of a proof begin with the accused id */
+            continue;
+        error = proofs_take(node, proof, &is_new);
         if (is_new)
-            obey_proof(node, from, message->bulk.at + at);
+            obey_proof(node, from, proof);
     }
     if (error != OK)
         connection_hang_up(node, from, BYE_BROKEN, "sent an invalid proof");
@@ -389,13 +444,17 @@ static void consider_suspension(struct node *node)
 void expulsion_consider(struct node *node)
 {
     struct expulsion *expulsion = node->expulsion;
+    /* Ids without a record cannot be told from absent members if the swarm key alone admits. */
+    if (!expulsion->is_pruned && joining_has_joined(node) && admitted_hash(node) != 0)
+        forget_outsiders(node);
+    expulsion->is_pruned = joining_has_joined(node);
     consider_suspension(node);
     if (!retract_needs_base(node)) {
         expulsion->needed_ns = 0;
         return;
     }
     if (expulsion->needed_ns == 0)
-        *expulsion = (struct expulsion){.needed_ns = node->now_ns};
+        expulsion->needed_ns = node->now_ns, expulsion->is_noted = false;
     if (expulsion->is_noted || node->now_ns - expulsion->needed_ns < NEEDED_NS)
         return;
     expulsion->is_noted = true;

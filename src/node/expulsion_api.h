@@ -23,7 +23,7 @@ uint32_t node_orders_count(const struct node *node);
  * bytes. */
 size_t node_orders(const struct node *node, uint8_t *out);
 
-#define NODE_PROOFS 256 /* accused members with a proof or a decision by votes, at most */
+#define NODE_PROOFS 256 /* members with a proof against them, at most */
 /* Size of all proofs in bytes, at most. */
 #define NODE_PROOFS_MAX ((size_t)NODE_PROOFS * PROOF_BYTES)
 /* Checks the stored proofs in the options (wire/equivocation_proof.h). Returns MALFORMED if their

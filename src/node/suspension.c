@@ -15,7 +15,9 @@
 /* Time for which most nodes must obey a suspended proof before this node obeys it again. */
 #define AGAIN_NS (5 * SECOND_NS)
 
-#define WORDS (NODE_PROOFS / 64)
+#define WORDS (PROOFS_ACCUSED / 64)
+
+_Static_assert(PROOFS_ACCUSED % 64 == 0, "one bit per entry fills whole words");
 
 /* Evidence from neighbours' versions of whether they obey one proof. */
 struct doubt {
@@ -27,7 +29,7 @@ struct doubt {
 };
 
 struct suspension {
-    struct doubt doubts[NODE_PROOFS]; /* [proof] doubt about each proof, by its index */
+    struct doubt doubts[PROOFS_ACCUSED]; /* doubt about each proof, by its index */
 };
 
 /* Evidence from one neighbour's version about all proofs; one bit per proof. */
@@ -57,14 +59,14 @@ struct suspension *suspension_new(struct arena *arena)
 void suspension_on_open(struct node *node, const struct peer *peer)
 {
     const uint32_t slot = connection_slot(node, peer);
-    for (uint32_t i = 0; i < NODE_PROOFS; i++)
+    for (uint32_t i = 0; i < PROOFS_ACCUSED; i++)
         bit_set(node->suspension->doubts[i].shown, slot, false);
 }
 
 void suspension_on_proof(struct node *node, const uint8_t author[static ID_BYTES])
 {
     const uint32_t i = proofs_number(node, author);
-    CHECK(i < NODE_PROOFS);
+    CHECK(i < PROOFS_ACCUSED);
     node->suspension->doubts[i] = (struct doubt){0};
 }
 

@@ -6,7 +6,8 @@
     begin-again     publishes a rumor in each of --times incarnations
     claim           publishes a record, valid for an hour, that reports 1e30 samples a second
     exceed          publishes a rumor that moves an entry by 3, three times the limit
-    oppose          publishes the negative of each received rumor, until it is expelled
+    oppose          publishes the negative of each received rumor, until it is expelled; first creates
+                    --throwaway keys, and sends a proof that each of them contradicted itself
     overwhelm       publishes a rumor that moves all entries by the largest possible amount
     invent          announces 250 members at a port of its own, and counts the connections
     next-life       gives --victim a base with a rumor of the victim's next incarnation
@@ -38,6 +39,7 @@ MUTE, NETWORKS, GUEST_NETWORK, CALLS, GIVE_UP_S = 20, 4, 200, 10, 600
 LEVEL_MAX, AMOUNT_MAX = 127, 1 << 24
 SAMPLES_EACH = 100  # samples that each rumor of `oppose` reports
 CLAIMED_RUMORS, CLAIMED_SAMPLES = 1 << 20, 1 << 44
+PROOFS_AT_ONCE = 128
 
 
 def body_of_all(count):
@@ -63,6 +65,14 @@ def invented(context, host, port):
     data = RECORD.pack(bytes(key.verify_key), 1, 1, 0, 0, 0.0, HOUR_MS, port, 0, 0, 0.0, 0.0, 0, 0,
                        host.encode())
     return data + key.sign(context + data).signature
+
+
+def proof_against_new_key(context, parameters):
+    """Creates a key and returns the proof that it signed two different first rumors (§10)."""
+    key = SigningKey(os.urandom(32))
+    heads = sorted(rumor_head((bytes(key.verify_key), 1), amount, 5, BODY, parameters)
+                   for amount in (4096, 4097))
+    return b"".join(head + key.sign(blake2b(256, head, context)).signature for head in heads)
 
 
 class Villain(Guest):
@@ -134,7 +144,11 @@ class Villain(Guest):
     def exceed(self, _):
         self.neighbours[0].say(Kind.RUMOR, self.make_rumor(AMOUNT_MAX))
 
-    def oppose(self, _):
+    def oppose(self, given):
+        mine = self.credentials
+        proofs = [proof_against_new_key(mine.context, mine.parameters) for _ in range(given.throwaway)]
+        for i in range(0, given.throwaway, PROOFS_AT_ONCE):
+            self.say_all(Kind.PROOF, 1, b"".join(proofs[i : i + PROOFS_AT_ONCE]))
         self.is_opposing = True
 
     def publish_against(self, data):
@@ -285,6 +299,7 @@ def main():
     parser.add_argument("--attack", choices=ATTACKS, required=True)
     parser.add_argument("--victim", metavar="HOST:PORT")
     parser.add_argument("--times", metavar="INCARNATIONS", type=int)
+    parser.add_argument("--throwaway", metavar="KEYS", type=int, default=0)
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, end)
     run(given, Villain, lambda villain: villain.attack(given))

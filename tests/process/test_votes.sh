@@ -29,7 +29,8 @@ start_three "${nodes[@]}"
 know_each_other
 
 tell 'the fourth member publishes the opposite of each rumor until all three nodes have voted'
-start_villain oppose "$one" "$two" "$three"
+# Proofs against outsiders must not take the place of the decision.
+start_villain oppose --throwaway 256 "$one" "$two" "$three"
 wait_for 240 'the attacker to be turned away' says "$dir/client.out" \
     '^turned away: BYE 9: most members signed that its updates are harmful'
 reap villain 3
@@ -41,6 +42,7 @@ for name in one two three; do
     shows "$name" '"is_voted":true' || fail "$name does not show it"
     wait_for 20 "$name to write three votes down" has_votes "$name"
     shows "$name" '"members_live":3,' || fail "$name counts it"
+    [[ ! -s $dir/$name/proofs ]] || fail "$name has stored a proof against an outsider"
 done
 
 tell 'a restarted node remembers the expulsion'

@@ -348,6 +348,22 @@ static void a_copy_of_a_node_is_expelled_and_receives_the_proof(void **state)
     assert_true(world.nodes[1].notes[NOTE_EXPELLED] > 0);
 }
 
+static void throwaway_keys_fill_no_table(void **state)
+{
+    (void)state;
+    struct node_proof proof;
+    start_with_a_messenger();
+    puppet_prove_outsiders(&right, NODE_PROOFS);
+    run(2 * SECOND_NS);
+    assert_false(right.closed);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_false(node_proof(world.nodes[i].node, 0, &proof));
+    uint8_t bytes[PROOF_BYTES];
+    publish(&left, 0, ENTRY);
+    puppet_say_bulk(&right, PROOF, bytes, proof_of_left(0, bytes));
+    must_be_out(0, 3 * SECOND_NS);
+}
+
 int main(void)
 {
 #define TOLD(name) cmocka_unit_test_setup_teardown(name, stories_begin, stories_end)
@@ -363,6 +379,7 @@ int main(void)
         TOLD(forwarding_a_proof_is_not_blamed),
         TOLD(refuses_an_invented_proof),
         TOLD(the_stricter_of_two_proofs_counts),
+        TOLD(throwaway_keys_fill_no_table),
         TOLD(refuses_unsigned_heads),
         TOLD(contradicting_heads_are_a_proof),
         TOLD(a_copy_of_a_node_is_expelled_and_receives_the_proof),

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "node/expulsion_api.h"
+#include "support/sim/puppet.h"
 #include "support/sim/rekey_story.h"
 
 static uint32_t last_note_has(uint32_t i, enum note_kind kind, const char *text)
@@ -61,6 +62,31 @@ static void after_expiry_connections_stay_and_only_the_new_key_is_accepted(void 
     assert_true(last_note_has(0, NOTE_REFUSED, "did not prove the swarm key"));
     assert_int_equal(neighbours(newcomer), 4);
     assert_int_equal(key_of(newcomer).older, 0);
+}
+
+/* A new key ends what an inventor of identities can do, so proofs against them have no use. */
+static void a_rekey_clears_proofs_against_outsiders(void **state)
+{
+    (void)state;
+    static struct puppet puppet;
+    struct node_proof proof;
+    start_four(usual_options());
+    puppet_init(&puppet, 0, 77);
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+    puppet_prove_itself(&puppet);
+    run(2 * SECOND_NS);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_true(node_proof(world.nodes[i].node, 0, &proof));
+        assert_memory_equal(proof.id, puppet.identity.id, ID_BYTES);
+    }
+    puppet_free(&puppet);
+    rekey(0, FIRST, SECOND, HOUR_MS);
+    run(2 * SECOND_NS);
+    must_all_have(SECOND, 1);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_false(node_proof(world.nodes[i].node, 0, &proof));
+    must_agree(5 * SECOND_NS);
 }
 
 static void an_absent_node_returns_in_time_with_the_old_key(void **state)
@@ -305,6 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EXPULSION(a_training_swarm_changes_its_key),
         EXPULSION(after_expiry_connections_stay_and_only_the_new_key_is_accepted),
+        EXPULSION(a_rekey_clears_proofs_against_outsiders),
         EXPULSION(an_absent_node_returns_in_time_with_the_old_key),
         EXPULSION(a_restarted_node_finds_the_new_key),
         EXPULSION(a_late_node_enters_with_the_new_file),

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "node/broadcast/broadcast.h"
+#include "node/lifecycle/lifecycle.h"
 #include "node/orders/proofs.h"
 #include "node/orders/quorum_votes.h"
 #include "node/quarantine_api.h"
@@ -35,19 +36,29 @@ static int stories_end(void **state)
     return 0;
 }
 
-static void start(bool quarantines)
+static void add_nodes(bool quarantines)
 {
     struct node_options options = obedient(usual_options());
     options.limits.quarantines = quarantines;
     world.has_list = true;
     add_swarm(NODES + 1, &options);
-    for (uint32_t i = 0; i < NODES; i++)
-        world_start(&world, i);
-    run(5 * SECOND_NS);
-    puppet_init(&messenger, 0, 77);
+}
+
+static void enter_messenger(uint32_t node)
+{
+    puppet_init(&messenger, node, 77);
     messenger.identity = world.nodes[NODES].identity;
     puppet_meet(&messenger);
     puppet_hello(&messenger);
+}
+
+static void start(bool quarantines)
+{
+    add_nodes(quarantines);
+    for (uint32_t i = 0; i < NODES; i++)
+        world_start(&world, i);
+    run(5 * SECOND_NS);
+    enter_messenger(0);
 }
 
 static uint64_t incarnation_of_accused(void)
@@ -300,6 +311,44 @@ static void a_majority_may_be_lost_when_members_are_added(void **state)
     must_agree(20 * SECOND_NS);
 }
 
+static bool has_proofs(uint32_t i)
+{
+    struct node_proof proof;
+    return node_proof(world.nodes[i].node, 0, &proof);
+}
+
+static void proofs_against_outsiders_leave_room_for_members(void **state)
+{
+    (void)state;
+    start(true);
+    puppet_prove_outsiders(&messenger, NODE_PROOFS);
+    run(2 * SECOND_NS);
+    assert_false(messenger.closed);
+    for (uint32_t i = 0; i < NODES; i++)
+        assert_false(has_proofs(i));
+    vote(0, 0);
+    vote(1, 0);
+    vote(2, 0);
+    must_be_voted_out(0);
+}
+
+/* A node that has not joined cannot tell outsiders from members of its base. */
+static void a_joined_node_forgets_proofs_against_outsiders(void **state)
+{
+    (void)state;
+    add_nodes(true);
+    world_start(&world, 1);
+    run(SECOND_NS);
+    enter_messenger(1);
+    puppet_prove_outsiders(&messenger, NODE_PROOFS);
+    assert_false(joining_has_joined(world.nodes[1].node));
+    assert_true(has_proofs(1));
+    world_start(&world, 0);
+    run(2 * NODE_JOIN_WAIT_NS);
+    assert_true(joining_has_joined(world.nodes[1].node));
+    assert_false(has_proofs(1));
+}
+
 #define TOLD(story) cmocka_unit_test_setup_teardown(story, stories_begin, stories_end)
 
 int main(void)
@@ -318,6 +367,8 @@ int main(void)
         TOLD(two_thirds_of_the_required_votes_cause_a_warning),
         TOLD(votes_have_no_effect_without_quarantine),
         TOLD(a_majority_may_be_lost_when_members_are_added),
+        TOLD(proofs_against_outsiders_leave_room_for_members),
+        TOLD(a_joined_node_forgets_proofs_against_outsiders),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

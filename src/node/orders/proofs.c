@@ -25,16 +25,17 @@ static const struct proof NOTHING = {
     .kind = PROOF_VOTES, .incarnation = UINT64_MAX, .keep = UINT32_MAX};
 
 struct proofs {
-    struct known *known; /* [NODE_PROOFS] one entry for each accused author */
-    uint32_t count;
-    uint32_t changes;   /* proofs stored since the start, including replacements of weaker ones */
-    bool is_full_noted; /* a note has said that `known` is full */
-    bool is_contested;  /* most neighbours disobey a proof that this node obeys */
+    struct known *known; /* [PROOFS_ACCUSED] one entry for each accused author */
+    uint32_t count;      /* entries in use, including those without a proof or decision */
+    uint32_t proven;     /* entries with a proof: at most NODE_PROOFS */
+    uint32_t changes;    /* proofs stored since the start, including replacements of weaker ones */
+    bool is_full_noted;  /* a note has said that `known` is full */
+    bool is_contested;   /* most neighbours disobey a proof that this node obeys */
 };
 
 size_t proofs_arena_bytes(void)
 {
-    return sizeof(struct proofs) + NODE_PROOFS * sizeof(struct known) + (size_t)2 * 64;
+    return sizeof(struct proofs) + PROOFS_ACCUSED * sizeof(struct known) + (size_t)2 * 64;
 }
 
 static struct known *find(const struct proofs *proofs, const uint8_t id[static ID_BYTES])
@@ -55,24 +56,41 @@ static const struct proof *what_counts(const struct known *known)
                : &known->proof;
 }
 
+/* Returns an entry without a proof or a decision; NULL if there is none. */
+static struct known *find_free(struct proofs *proofs)
+{
+    for (uint32_t i = 0; i < proofs->count; i++)
+        if (!proofs->known[i].is_proven && !proofs->known[i].is_decided)
+            return &proofs->known[i];
+    return proofs->count < PROOFS_ACCUSED ? &proofs->known[proofs->count++] : NULL;
+}
+
 /* Returns the author's entry, which is added if it is missing. Returns NULL if `known` is full. */
 static struct known *find_or_add(struct proofs *proofs, const uint8_t author[static ID_BYTES])
 {
     struct known *known = find(proofs, author);
-    if (!known && proofs->count == NODE_PROOFS)
-        return NULL;
-    if (!known)
-        known = &proofs->known[proofs->count++];
-    memcpy(known->author, author, ID_BYTES);
+    if (known)
+        return known;
+    known = find_free(proofs);
+    if (known)
+        *known = (struct known){0};
+    if (known)
+        memcpy(known->author, author, ID_BYTES);
     return known;
 }
 
-/* Stores a proof in its author's entry. Returns false if `known` is full. */
+/* Stores a proof in its author's entry. Returns false if there are too many proofs. */
 static bool put(struct proofs *proofs, const struct proof *proof, const uint8_t *bytes)
 {
-    struct known *known = find_or_add(proofs, proof->author);
-    if (!known)
-        return false;
+    struct known *known = find(proofs, proof->author);
+    if (!known || !known->is_proven) {
+        if (proofs->proven == NODE_PROOFS)
+            return false;
+        proofs->proven++;
+        /* At most NODE_VOTERS other entries have a decision, so one is free. */
+        known = find_or_add(proofs, proof->author);
+        CHECK(known);
+    }
     known->proof = *proof;
     known->is_proven = true;
     /* assumed until neighbours have reported whether they obey the proof */
@@ -85,7 +103,7 @@ static bool put(struct proofs *proofs, const struct proof *proof, const uint8_t 
 struct proofs *proofs_new(struct arena *arena, const struct node *node)
 {
     struct proofs *proofs = arena_alloc(arena, 1, sizeof *proofs);
-    proofs->known = arena_alloc(arena, NODE_PROOFS, sizeof *proofs->known);
+    proofs->known = arena_alloc(arena, PROOFS_ACCUSED, sizeof *proofs->known);
     for (size_t at = 0; at < node->options.kept.proofs.bytes; at += PROOF_BYTES) {
         struct proof proof;
         CHECK(proof_parse(node->options.kept.proofs.at + at, node->context,
@@ -177,7 +195,7 @@ static void note_full(struct node *node)
     node->proofs->is_full_noted = true;
     (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
                     "the table of proofs is full with %u proven attackers, so an attacker creates "
-                    "identities; give the swarm a new key (hearsay rekey)",
+                    "identities; give the swarm a new key (hearsay rekey), or list its members",
                     (unsigned)NODE_PROOFS);
 }
 
@@ -200,6 +218,22 @@ enum error proofs_take(struct node *node, const uint8_t in[static PROOF_BYTES], 
     return OK;
 }
 
+bool proofs_is_proven(const struct node *node, uint32_t i)
+{
+    CHECK(i < node->proofs->count);
+    return node->proofs->known[i].is_proven;
+}
+
+void proofs_forget(struct node *node, uint32_t i)
+{
+    struct proofs *proofs = node->proofs;
+    CHECK(proofs_is_proven(node, i) && proofs->proven > 0);
+    proofs->known[i].is_proven = false;
+    proofs->proven--;
+    proofs->changes++;
+    proofs->is_full_noted = false;
+}
+
 static bool is_same(const struct proof *one, const struct proof *other)
 {
     return one->kind == other->kind && one->incarnation == other->incarnation &&
@@ -212,11 +246,9 @@ bool proofs_decide(struct node *node, const uint8_t id[static ID_BYTES],
     CHECK(!decision || decision->kind == PROOF_VOTES);
     struct proofs *proofs = node->proofs;
     struct known *known = decision ? find_or_add(proofs, id) : find(proofs, id);
-    if (!known) {
-        if (decision)
-            note_full(node);
+    CHECK(known || !decision); /* only members that may vote are accused: at most NODE_VOTERS */
+    if (!known)
         return false;
-    }
     const bool was_out = known->is_proven || known->is_decided;
     const struct proof before = *what_counts(known);
     known->is_decided = decision != NULL;
@@ -317,5 +349,5 @@ uint32_t node_proofs_changes(const struct node *node)
 
 size_t node_proofs(const struct node *node, uint8_t *out)
 {
-    return put_all(node->proofs, 0, NODE_PROOFS, out);
+    return put_all(node->proofs, 0, PROOFS_ACCUSED, out);
 }

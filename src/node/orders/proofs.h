@@ -8,7 +8,9 @@
  * The table also holds expulsions that members decide by votes (quorum_votes.h), which spread as
  * votes. If a member has both, the stricter limit counts. Of the proofs against one author the
  * strictest is kept, so all nodes end with the same proofs whatever the order of arrival.
- * expulsion.c applies proofs to the other folders. Tests: tests/world/test_equivocation.c.
+ * expulsion.c refuses proofs against ids that are no members, and applies the others. Proofs and
+ * decisions have separate limits, so neither can fill the table for the other. Tests:
+ * tests/world/test_equivocation.c and test_proof_table.c.
  */
 #ifndef HEARSAY_NODE_ORDERS_PROOFS_H
 #define HEARSAY_NODE_ORDERS_PROOFS_H
@@ -16,7 +18,11 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 #include "node/expulsion_api.h"
+#include "node/quarantine_api.h"
 #include "wire/equivocation_proof.h"
+
+/* Entries of the table, at most: accused members with a proof, a decision, or both. */
+#define PROOFS_ACCUSED (NODE_PROOFS + NODE_VOTERS)
 
 /* Call it after the connections were created, which set the context of signatures, and after
  * node_proofs_check has accepted the options' proofs. */
@@ -30,7 +36,8 @@ const struct proof *proofs_against(const struct node *node, const uint8_t id[sta
 /* Like proofs_against, but NULL while the verdict is suspended (suspension.h). */
 const struct proof *proofs_in_force(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-/* Returns the index of this member's entry, which never changes; UINT32_MAX if it has none. */
+/* Returns the index of this member's entry; UINT32_MAX if it has none. The index stays the same
+ * while a proof or a decision is known. Another member may get the entry after that. */
 uint32_t proofs_number(const struct node *node, const uint8_t id[static ID_BYTES]);
 uint32_t proofs_count(const struct node *node);
 const struct proof *proofs_at(const struct node *node, uint32_t i);
@@ -46,6 +53,11 @@ void proofs_contest(struct node *node, bool is_contested);
  * the table is full. Returns MALFORMED or FORGED if the bytes prove nothing. */
 enum error proofs_take(struct node *node, const uint8_t in[static PROOF_BYTES],
                        bool *is_new) MUST_USE;
+
+/* Returns true if a proof is known against the author of entry i. */
+bool proofs_is_proven(const struct node *node, uint32_t i);
+/* Forgets the proof of entry i. A decision by votes stays. */
+void proofs_forget(struct node *node, uint32_t i);
 
 /* Records that votes have decided to expel member `id`; or, if decision = NULL, that they have lost
  * their majority. Returns true if this changes the verdict on the member. */

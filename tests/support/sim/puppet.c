@@ -2,6 +2,9 @@
 
 #include "node/broadcast/version.h"
 #include "support/net/stream.h"
+#include "wire/equivocation_proof.h"
+
+#define PROOFS_AT_ONCE 64 /* proofs per message of puppet_prove_outsiders */
 
 void puppet_send(struct puppet *puppet, const uint8_t *bytes, size_t count)
 {
@@ -104,7 +107,8 @@ void puppet_init(struct puppet *puppet, uint32_t node, uint8_t seed)
     *puppet = (struct puppet){.node = node, .reader = message_reader_new()};
     puppet->party = world_enter(&world, &outsider);
     CHECK(puppet->party != WIRE_NOBODY);
-    const uint8_t secret[SEED_BYTES] = {seed, 0x77}, entropy[SEED_BYTES] = {seed, 0x99, (uint8_t)node};
+    const uint8_t secret[SEED_BYTES] = {seed, 0x77},
+                  entropy[SEED_BYTES] = {seed, 0x99, (uint8_t)node};
     identity_from_seed(&puppet->identity, secret);
     entropy_from_seed(&puppet->entropy, entropy);
     const struct node_options *options = &world.nodes[node].options;
@@ -210,6 +214,37 @@ void puppet_hello(struct puppet *puppet)
     /* The puppet has no rumors to send. */
     if (!puppet->closed && puppet->peer.state != PEER_CLOSING)
         puppet_say(puppet, &(struct message){.kind = VERSION, .hash = 1, .base = 1, .whole = 1});
+}
+
+/* Writes a proof that this identity has signed two different first rumors. */
+static void prove(const struct puppet *puppet, const struct identity *identity, uint8_t *out)
+{
+    const struct signed_head one = stream_head(identity, 1, 0, 1, puppet->context),
+                             two = stream_head(identity, 1, 0, 2, puppet->context);
+    CHECK(proof_create(&one, &two, world.nodes[puppet->node].options.parameters, out) == OK);
+}
+
+void puppet_prove_itself(struct puppet *puppet)
+{
+    uint8_t proof[PROOF_BYTES];
+    prove(puppet, &puppet->identity, proof);
+    puppet_say_bulk(puppet, PROOF, proof, sizeof proof);
+}
+
+void puppet_prove_outsiders(struct puppet *puppet, uint32_t count)
+{
+    uint8_t proofs[PROOFS_AT_ONCE * PROOF_BYTES];
+    uint32_t in = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct identity outsider;
+        const uint8_t seed[SEED_BYTES] = {0xff, (uint8_t)i, (uint8_t)(i >> 8)};
+        identity_from_seed(&outsider, seed);
+        prove(puppet, &outsider, proofs + (size_t)in * PROOF_BYTES);
+        if (++in < PROOFS_AT_ONCE && i + 1 < count)
+            continue;
+        puppet_say_bulk(puppet, PROOF, proofs, (size_t)in * PROOF_BYTES);
+        in = 0;
+    }
 }
 
 void puppet_free(struct puppet *puppet)

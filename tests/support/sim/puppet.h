@@ -78,6 +78,10 @@ void puppet_entry(const struct puppet *puppet, uint32_t next, uint8_t *out);
 size_t puppet_rumor(struct puppet *puppet, uint32_t seq, uint32_t index,
                     uint8_t out[static RUMOR_MAX]);
 void puppet_hello(struct puppet *puppet);
+/* Sends a proof that the puppet itself has signed two different first rumors. */
+void puppet_prove_itself(struct puppet *puppet);
+/* Sends proofs of equivocation against `count` ids, whose keys the puppet creates. */
+void puppet_prove_outsiders(struct puppet *puppet, uint32_t count);
 
 void puppet_free(struct puppet *puppet);
 
