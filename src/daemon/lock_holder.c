@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NAMED_MAX 3 /* named processes, at most */
+#define NAMED_MAX 3 /* maximum named processes */
 
 void lock_holder_sign(int file)
 {

@@ -20,9 +20,9 @@
 #define BEYOND_MOST 2.0
 /* Largest step of the sum `beyond`: one publication alone never exceeds the bound. */
 #define HIT_MOST 2.0
-/* Rumors in a row without samples that count as one publication, at most. */
+/* Maximum rumors in a row without samples that count as one publication. */
 #define PIECES_MOST 64
-/* Seconds of learning that a member may claim later than it learned, at most. */
+/* Maximum seconds of learning that a member may claim later than it learned. */
 #define CREDIT_S    10
 #define CREDIT_RATE 2 /* samples that a member may claim, as a multiple of its reported speed */
 /* An expulsion takes this many of a member's last publications out of the base. */

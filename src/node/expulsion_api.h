@@ -8,7 +8,7 @@
 #include "wire/equivocation_proof.h"
 #include "wire/order.h"
 
-/* Size of all orders in bytes, at most. */
+/* Maximum size of all orders in bytes. */
 #define NODE_ORDERS_MAX ((size_t)ORDERS_MAX * ORDER_BYTES_MAX)
 /* Checks the stored orders in the options (wire/order.h). Returns MALFORMED if the bytes are not
  * orders with the numbers 1, 2, 3 …, and MISMATCH if they are of another operator, swarm or model.
@@ -23,8 +23,8 @@ uint32_t node_orders_count(const struct node *node);
  * bytes. */
 size_t node_orders(const struct node *node, uint8_t *out);
 
-#define NODE_PROOFS 256 /* members with a proof against them, at most */
-/* Size of all proofs in bytes, at most. */
+#define NODE_PROOFS 256 /* maximum members with a proof against them */
+/* Maximum size of all proofs in bytes. */
 #define NODE_PROOFS_MAX ((size_t)NODE_PROOFS * PROOF_BYTES)
 /* Checks the stored proofs in the options (wire/equivocation_proof.h). Returns MALFORMED if their
  * size is impossible, and MISMATCH if they are damaged, or belong to another swarm or model. */
@@ -50,7 +50,7 @@ struct node_arrival {
     uint32_t seq;     /* number of the rumor in its origin */
     uint64_t came_ns; /* its arrival time, or that of the previous list entry if earlier */
 };
-#define NODE_ARRIVALS 512 /* arrivals that node_arrivals lists for one origin, at most */
+#define NODE_ARRIVALS 512 /* maximum arrivals that node_arrivals lists for one origin */
 /* Writes arrival times of rumors of origin i (inspect.h), newest first, and returns their number.
  * They are of the origin's last rumor, of its oldest one in the log, and of some between them.
  * Those between are at least one second and 1/32 of their age apart. An order's limit may be any of

@@ -9,7 +9,7 @@
 
 #define CLIENTS_MAX     4
 #define CLIENTS_PER_NET 2
-#define ASKS_MAX        256 /* requests in one conversation, at most */
+#define ASKS_MAX        256 /* maximum requests in one conversation */
 /* Rest of the learner after a request, as a multiple of the time that the request took. */
 #define REST        49
 #define REST_NS_MIN (10 * MS_NS)     /* minimum rest of the learner after a request */

@@ -10,13 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers in a reply, over all samples of the request, at most. */
+/* Maximum numbers in a reply, over all samples of the request. */
 #define NODE_PREDICT_MAX   16000
-#define NODE_INFERENCE_MAX 65000 /* bytes of all samples of a request, at most */
+#define NODE_INFERENCE_MAX 65000 /* maximum bytes of all samples of a request */
 
 /* Form and limits of an inference request; all 0 = inference is off. */
 struct inference_form {
-    uint32_t samples_max; /* samples per request, at most */
+    uint32_t samples_max; /* maximum samples per request */
     size_t sample_bytes;
     uint32_t outputs; /* numbers (float32) in the reply per sample */
     /* description of a sample for people (config/inference_words.h); not copied */

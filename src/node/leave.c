@@ -13,7 +13,7 @@
 #define LINGER_MIN_NS  SECOND_NS
 #define LINGER_MAX_NS  (3 * SECOND_NS)
 
-#define LAST_MOST 32 /* publications of a node after its training has ended, at most */
+#define LAST_MOST 32 /* maximum publications of a node after its training has ended */
 /* The last publications end when the threshold tau falls below this part of leave.tau. */
 #define LAST_PART (1.0F / 50)
 /* A leaving member counts until its last sign of life is older than this plus two renewal

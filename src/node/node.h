@@ -31,22 +31,22 @@
 #include "wire/rumor.h"
 
 #define NODE_SEEDS_MAX       64
-#define NODE_INCARNATIONS    1024           /* incarnations of a node within one process, at most */
+#define NODE_INCARNATIONS    1024           /* maximum incarnations of a node within one process */
 #define NODE_PATIENCE_MAX_NS 10000000000ull /* longest permitted silence of a neighbour */
-#define NODE_READ_MAX        65536          /* entries of one READ, at most */
+#define NODE_READ_MAX        65536          /* maximum entries of one READ */
 #define NODE_PEERS_MAX       128
 #define NODE_SERVE_AUTO      UINT64_MAX     /* the node chooses serve_bytes_per_s (serve.c) */
 #define NODE_JOIN_WAIT_NS    10000000000ull /* trains alone after this time without an answer */
 #define NODE_LOST_WAIT_NS    60000000000ull /* trains alone after this time without neighbours */
 
 struct node_limits {
-    uint32_t peers_max;   /* conversations at once, at most */
-    uint32_t members_max; /* members in the member table, at most */
-    /* origins (incarnations of members, whose rumors stay in the base), at most */
+    uint32_t peers_max;   /* maximum conversations at once */
+    uint32_t members_max; /* maximum members in the member table */
+    /* maximum origins (incarnations of members, whose rumors stay in the base) */
     uint32_t incarnations_max;
-    /* Origins listed in each BLOCK, at most; 0 = LISTED_MAX of transfer/serve.c. For tests. */
+    /* Maximum origins listed in each BLOCK; 0 = LISTED_MAX of transfer/serve.c. For tests. */
     uint32_t listed_max;
-    uint32_t half_open_max; /* accepted peers that have not shown the swarm key, at most */
+    uint32_t half_open_max; /* maximum accepted peers that have not shown the swarm key */
     /* Of these peers, at most this many from one network of addresses (address_network). */
     uint32_t half_open_per_net_max;
     bool low_ports;   /* other members' addresses with a port below 1024 may be dialled */
@@ -56,10 +56,10 @@ struct node_limits {
     uint64_t handshake_ns; /* time limit of a handshake on an established connection */
     /* time limit of lookup and connection; 0 = simulated: no packets, handshake_ns covers both */
     uint64_t dial_ns;
-    uint64_t silence_ns;     /* silence after which a conversation with a neighbour ends */
-    size_t send_queue_bytes; /* bytes queued for one peer, at most */
-    double notes_per_s;      /* notes per second that other nodes can cause, at most */
-    uint32_t apply_window;   /* entries that the learner may have without an answer, at most */
+    uint64_t silence_ns;           /* silence after which a conversation with a neighbour ends */
+    size_t send_queue_bytes;       /* maximum bytes queued for one peer */
+    double notes_per_s;            /* maximum notes per second that other nodes can cause */
+    uint32_t apply_window;         /* maximum entries that the learner may have without an answer */
     struct inference_form answers; /* inference requests that the node serves */
     uint16_t protocol_max; /* newest protocol version to speak; 0 = PROTOCOL_NEWEST. For tests. */
 };

@@ -6,10 +6,10 @@
 #include "node/node.h"
 #include "wire/vote.h"
 
-/* Members whose vote counts, at most; in a larger swarm no vote counts. */
+/* Maximum members of a swarm in which votes count; in a larger swarm no vote counts. */
 #define NODE_VOTERS    128
-#define NODE_VOTES     (NODE_VOTERS * NODE_VOTERS)       /* votes, at most */
-#define NODE_VOTES_MAX ((size_t)NODE_VOTES * VOTE_BYTES) /* size of all votes in bytes, at most */
+#define NODE_VOTES     (NODE_VOTERS * NODE_VOTERS)       /* maximum number of votes */
+#define NODE_VOTES_MAX ((size_t)NODE_VOTES * VOTE_BYTES) /* maximum size of all votes in bytes */
 /* Checks the stored votes in the options (wire/vote.h). Returns MALFORMED if their size is
  * impossible, and MISMATCH if they are damaged, or belong to another swarm or model. */
 enum error node_votes_check(const struct node_options *options, struct problem *problem) MUST_USE;

@@ -7,7 +7,7 @@
 #include "state/atomic_file.h"
 #include "state/checkpoint_file.h"
 
-/* digits of a generation in a file name, at most, so that the next generation always fits in 64
+/* maximum digits of a generation in a file name, so that the next generation always fits in 64
  * bits */
 #define GENERATION_DIGITS 18
 

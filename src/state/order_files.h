@@ -22,7 +22,7 @@
 #define PROOFS_FILE "proofs"
 #define VOTES_FILE  "votes"
 
-/* orders in the file `order`, and in one message, at most */
+/* maximum orders in the file `order`, and in one message */
 #define ORDERS_HANDED     64
 #define ORDERS_HANDED_MAX ((size_t)ORDERS_HANDED * ORDER_BYTES_MAX)
 

@@ -12,9 +12,9 @@
 
 #include "base/memory.h"
 
-#define LISTED    3  /* tensors in a list, at most */
-#define NAME_MAX_ 24 /* characters of a name in a list, at most */
-#define RANK_MAX  4  /* dimensions of a shape in a list, at most */
+#define LISTED    3  /* maximum tensors in a list */
+#define NAME_MAX_ 24 /* maximum characters of a name in a list */
+#define RANK_MAX  4  /* maximum dimensions of a shape in a list */
 
 static enum error read_at(const struct safetensors_file *file, void *to, uint64_t bytes,
                           uint64_t at, struct problem *problem)

@@ -11,8 +11,8 @@ struct retract {
     uint64_t rumors; /* rumors to retract that the learner was not given yet, negated */
 };
 
-#define APPLYING_MAX 256 /* unanswered rumors that the learner may have, at most */
-#define GIVEN_MAX    512 /* unanswered rumors and blocks that the learner may have, at most */
+#define APPLYING_MAX 256 /* maximum unanswered rumors that the learner may have */
+#define GIVEN_MAX    512 /* maximum unanswered rumors and blocks that the learner may have */
 
 /* An unanswered rumor or block: one that was given to the learner, which has not applied it yet. */
 struct given {

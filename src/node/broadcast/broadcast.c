@@ -24,7 +24,7 @@
 size_t broadcast_arena_bytes(const struct node_options *options)
 {
     const size_t origins = options->limits.incarnations_max;
-    const size_t slots = 4 * sizeof(uint32_t); /* bytes of hash slots per origin, at most */
+    const size_t slots = 4 * sizeof(uint32_t); /* maximum bytes of hash slots per origin */
     const size_t per_peer = sizeof(struct broadcast_neighbour) + 3 * bit_words(origins) * 8 +
                             origins * sizeof(uint32_t) + 5 * 64;
     return sizeof(struct broadcast) + options->limits.peers_max * per_peer +

@@ -5,7 +5,7 @@
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/history.h"
 
-#define HEADS_MAX 64              /* heads per HEADS message, at most */
+#define HEADS_MAX 64              /* maximum heads per HEADS message */
 #define HEADS_NS  (2 * SECOND_NS) /* minimum time between two HEADS messages to one neighbour */
 
 bool equivocation_head(const struct node *node, uint32_t origin_index, uint32_t seq,

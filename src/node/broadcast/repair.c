@@ -23,7 +23,7 @@
 /* A rumor counts as gone after this many GONE answers, or after fewer if they outnumber half of all
  * neighbours. */
 #define GONE_ENOUGH 4
-/* Unknown origins whose rumors are requested after one slice, at most. */
+/* Maximum unknown origins whose rumors are requested after one slice. */
 #define UNKNOWN_AT_ONCE 64
 
 static void set_missing(struct node *node, struct origin *origin, bool missing)

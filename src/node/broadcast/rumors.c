@@ -13,7 +13,7 @@
 #include "node/rate/rate.h"
 #include "wire/move.h"
 
-/* Seconds that an own rumor may take on the slowest link, at most. */
+/* Maximum seconds that an own rumor may take on the slowest link. */
 #define RUMOR_S     0.2
 #define RUMOR_USUAL 4096 /* bytes that an own rumor may have on any link, however slow */
 

@@ -50,7 +50,7 @@ const struct peer *connection_by_id(const struct node *node, const uint8_t id[st
  *     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)     i is its slot */
 const struct peer *connection_neighbour(const struct node *node, uint32_t *slot);
 uint32_t connection_neighbours(const struct node *node);
-/* Returns how many neighbours a node keeps in a large swarm, at most. */
+/* Returns the maximum number of neighbours that a node keeps in a large swarm. */
 uint32_t connection_neighbours_most(const struct node *node);
 /* Returns a random neighbour; NULL if there is none. */
 const struct peer *connection_random(struct node *node);

@@ -26,9 +26,9 @@
 #define LEAVE_FASTER  8 /* factor on the rate at which a leaving member renews its record */
 /* Factor by which a node's throughput must change before that alone causes a new record. */
 #define RATE_CHANGE     2.0f
-#define UPDATES_AT_ONCE 64 /* records per MEMBER_UPDATE, at most */
-#define LISTED_AT_ONCE  16 /* records per MEMBER_LIST, at most */
-/* Members for which one call of member_gossip_review asks for a sign of life, at most. */
+#define UPDATES_AT_ONCE 64 /* maximum records per MEMBER_UPDATE */
+#define LISTED_AT_ONCE  16 /* maximum records per MEMBER_LIST */
+/* Maximum members for which one call of member_gossip_review asks for a sign of life. */
 #define SIGNS_AT_ONCE 16
 /* Renewal periods between two requests of member_gossip_ask_for_list, at least. */
 #define LIST_PERIODS 2

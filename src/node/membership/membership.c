@@ -8,7 +8,7 @@
 
 size_t membership_arena_bytes(const struct node_options *options)
 {
-    const size_t slots = 4 * sizeof(uint32_t); /* bytes of hash slots per member, at most */
+    const size_t slots = 4 * sizeof(uint32_t); /* maximum bytes of hash slots per member */
     return sizeof(struct membership) +
            options->limits.members_max * (sizeof(struct member) + sizeof(double) + slots) + 320;
 }

@@ -5,7 +5,7 @@
 #include "crypto/gate.h"
 #include "wire/message.h"
 
-#define AT_ONCE 64 /* orders per message, at most */
+#define AT_ONCE 64 /* maximum orders per message */
 
 _Static_assert(AT_ONCE *ORDER_BYTES_MAX + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
 

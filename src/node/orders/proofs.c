@@ -5,7 +5,7 @@
 #include "crypto/gate.h"
 #include "wire/message.h"
 
-#define AT_ONCE 128 /* proofs per message, at most */
+#define AT_ONCE 128 /* maximum proofs per message */
 
 _Static_assert(AT_ONCE *PROOF_BYTES + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
 

@@ -7,7 +7,7 @@
 #include "node/orders/admitted.h"
 #include "wire/message.h"
 
-#define AT_ONCE 256 /* votes per message, at most */
+#define AT_ONCE 256 /* maximum votes per message */
 
 _Static_assert(AT_ONCE *VOTE_BYTES + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
 

@@ -42,7 +42,7 @@
 /* Least estimate of a link's bytes per second: several links may share a slow path. */
 #define LINK_RATE_MIN 500.0
 #define LINK_RATE_MAX 1.25e9 /* largest estimate of a link's bytes per second: 10 Gbit/s */
-/* Writes whose time is kept until their bytes are acknowledged, at most. */
+/* Maximum writes whose time is kept until their bytes are acknowledged. */
 #define LINK_MARKS 256
 #define ACK_BYTES  2048     /* an acknowledgement is due after this many received bytes */
 #define ACK_NS     25000000 /* shortest time between two acknowledgements */

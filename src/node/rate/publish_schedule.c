@@ -24,7 +24,7 @@
 /* Assumed least size of an uncut publication, relative to a cut one. */
 #define FULL_GROWS      1.25
 #define FINISH_PAUSE_NS (SECOND_NS / 5) /* time between two publications of a finishing node */
-/* Publications without a wait between them, at most. */
+/* Maximum publications without a wait between them. */
 #define HURRIES_MOST 256
 /* Times after the first step in which a node publishes no running statistics, and in which it
  * publishes them with equal shares. */

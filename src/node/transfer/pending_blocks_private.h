@@ -4,7 +4,7 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-#define PENDING_MAX 128 /* received blocks that are not in our base yet, at most */
+#define PENDING_MAX 128 /* maximum received blocks that are not in our base yet */
 
 /* A received block that is not in our base yet. */
 struct pending_block {

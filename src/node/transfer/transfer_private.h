@@ -22,7 +22,7 @@
 #define CLAIMS_MANY 1000
 /* A node that is far behind lacks about this many rumors of each active origin, or more. */
 #define FAR_EACH    8
-#define READ_BLOCKS 8 /* blocks that one FETCH or READ may ask for, at most */
+#define READ_BLOCKS 8 /* maximum blocks that one FETCH or READ may ask for */
 
 /* Consecutive blocks. */
 struct span {

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "state/names/name_family.h"
 
-#define PARTS_MAX 3 /* tensors in a file that are parts of one of our tensors, at most */
+#define PARTS_MAX 3 /* maximum tensors in a file that are parts of one of our tensors */
 
 static void begin(struct tensor_names *names, const struct name_style *style,
                   const struct model *model)
