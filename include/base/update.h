@@ -47,7 +47,8 @@ struct publish_terms {
     /* threshold of the update; 0 = the one that fits the budget best */
     float tau;
     double share; /* this node's part of the swarm's learning, 0 < share <= 1 */
-    /* the same for running statistics (model/exchange/statistics.h); 0 = publish none of them */
+    /* this node's part of the movement of running statistics (model/exchange/statistics.h), at most
+     * 1; 0 = publish no statistic */
     double statistics_share;
     double gain;
     /* Own publications in 16 steps (overlap.h), >= 1; 0 = use no novelty weight. */

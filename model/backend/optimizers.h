@@ -46,8 +46,8 @@ struct optimizer_row {
      * withholding gained nothing (tests/decisions/012-hold-back-with-adam.md). */
     bool withholds;
     double rate; /* learning rate, constant */
-    /* Learning rate at the start of INVERSE_ROOT, the default schedule (036-falling-rate); 0 = the
-     * default schedule is constant. */
+    /* Learning rate at the start of INVERSE_ROOT (036-falling-rate); 0 = none. If it is above 0 and
+     * the user sets no rate, INVERSE_ROOT is the default schedule. */
     double rate_falling;
     /* SGD: an L2 penalty in the gradient before the momentum; others: decoupled, so a step
      * subtracts rate · decay · weight. */

@@ -220,8 +220,8 @@ static float tau_to_carry(double counts, double move)
     return (float)fmin(move / (LEVEL_MAX * counts), TAU_MAX);
 }
 
-/* Returns how far the base of a statistic has to move, at most; 0 while statistics are held back.
- */
+/* Returns how far the farthest statistic's base entry has to move; 0 while statistics are held
+ * back. */
 static double statistics_move(const struct replica *replica, const struct publish_terms *terms)
 {
     if (replica->statistics.ranges == 0 || terms->statistics_share == 0)
@@ -231,9 +231,9 @@ static double statistics_move(const struct replica *replica, const struct publis
                                                                  replica->weights.are_companded);
 }
 
-/* Cuts the update from the residual in the weights, without withheld progress. A statistic that has
- * to move far is not left behind: tau is high enough for an update to carry its move, up to the
- * largest move of an update. */
+/* Cuts the update from the residual in the weights, which includes withheld progress only if the
+ * caller has released it. Unless terms->tau is set, tau is raised so that one update can move the
+ * farthest statistic as far as it has to move, by 1 at most. */
 static void publish(struct replica *replica, const struct publish_terms *terms)
 {
     uint32_t found;

@@ -74,9 +74,9 @@ void statistics_track(struct statistics *statistics, size_t first, size_t count,
  * base[parameters]. Call it only with statistics. */
 float statistics_farthest(const struct statistics *statistics, const int32_t *base, bool companded);
 
-/* Sets the trained statistics among entries first .. first+count-1 to the exchange's weights. If
- * `forgets`, later movement counts from there; otherwise from the statistics before, so that the
- * return to the data does not count. */
+/* Sets the trained statistics among entries first .. first+count-1 to the exchange's weights. Later
+ * movement counts from there if `forgets`; otherwise from the previous statistics, so that their
+ * return to the values of the data does not count as movement. */
 void statistics_reset(struct statistics *statistics, size_t first, size_t count, bool forgets);
 
 /* Sets statistics among entries first .. first+count-1 to saved ones: trained[count], and a base of

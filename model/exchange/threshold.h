@@ -30,12 +30,12 @@ struct threshold {
     uint32_t split; /* next lower bin, of which only a part fits the budget; 0 = none */
 };
 
-/* Returns the threshold that publishes most. tau is a bin's edge with 0 < tau <= TAU_MAX, such that
- * at most count_max entries are published and the rumors take about budget_bytes at most. Special
- * values of tau: TAU_MAX: even the residuals above TAU_MAX are too many (weights that diverged),
- * and the caller publishes some of them. 0: there is nothing to publish, or not even one bin fits.
- * TAU_BELOW: the answer depends on residuals below the floor.
- *
+/* Returns the threshold that publishes most, such that at most count_max entries are published and
+ * the rumors take at most about budget_bytes. tau is the edge of a bin, 0 < tau <= TAU_MAX, or
+ *     TAU_MAX    even residuals above TAU_MAX are too many (weights that diverged); the caller
+ *                publishes some of them
+ *     0          there is nothing to publish, or not even one bin fits
+ *     TAU_BELOW  the answer depends on residuals below the floor
  * bins: histogram of all residuals of at least `floor`, the lower edge of a bin. 1 <= count_max. */
 struct threshold threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], float floor,
                                   size_t parameters, uint32_t count_max, size_t budget_bytes);

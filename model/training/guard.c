@@ -135,7 +135,8 @@ static double fall(const struct evaluation *from, const struct evaluation *to)
     return isnan(by) ? INFINITY : by;
 }
 
-/* Returns the largest fall that does not count. Chance matters in a small test set. */
+/* Returns the fall up to which an evaluation is never worse. For an accuracy on few samples, chance
+ * may explain a larger fall. */
 static double least_fall(const struct evaluation *evaluation)
 {
     const double chance = DEVIATIONS * sqrt(2 * CHANGES_SIDES / evaluation->samples);

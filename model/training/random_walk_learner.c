@@ -10,11 +10,16 @@
 
 #define COMPARED 64 /* entries of the base compared at once */
 
-/* Sums for random_walk_account_error (see there). All vectors are [P], in host memory. */
+/* Sums for random_walk_account_error. All vectors are [P], in host memory. */
 struct account {
+    /* Moves of the weight in steps; moves by outer momentum, beta times each update's move of the
+     * base; changes of the residual by blocks written with keep_weights. Withheld progress that a
+     * publication or an applied update drops is subtracted. */
     double *produced;
+    /* tau·level of each publication: the share does not matter, because base and weight move by the
+     * same amount. Also what random_walk_apply_own subtracts from the residual. */
     double *published;
-    double *bound;
+    double *bound; /* largest possible sum of rounding errors */
 };
 
 struct random_walk {
@@ -137,6 +142,8 @@ static double momentum_of(const struct update *update, float beta)
     return (double)beta * (double)QUANTUM * update->amount;
 }
 
+/* The bound grows by 2^-23 of (1 + beta)·QUANTUM·amount·level, a product that is rounded twice
+ * before tau·level is subtracted. */
 static void account_published(struct random_walk *random_walk, const struct update *update,
                               float beta)
 {

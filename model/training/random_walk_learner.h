@@ -73,24 +73,11 @@ void random_walk_read_weights(const struct random_walk *random_walk, float *host
 /* Sets the weights to host[P]; the account counts the change as a step of the walk. */
 void random_walk_write_weights(struct random_walk *random_walk, const float *host);
 
-/* The account checks the conservation of error feedback (replica.h). For every entry
+/* Checks the conservation of error feedback (replica.h) in every entry:
  *     produced = published + (weight - QUANTUM·base) + withheld
- * produced grows by the move of the weight in each step, and with each update by the outer momentum
- * beta times the update's move of the base. Withheld progress that a publication or an applied
- * update drops is subtracted from produced. A block written with keep_weights adds the change of
- * the residual to produced.
- * published grows by tau·level of each publication. The share does not matter, because base and
- * weight move by the same amount. random_walk_apply_own adds to published what it subtracts from
- * the residual; random_walk_apply adds nothing.
- *
- * Errors of the account come from rounding. Each publication or application that moves a weight w
- * by m adds at most 2^-24·(|w| + 4 |m|) (float), and each step at most 2^-53·|produced| (double).
- * In a publication, (1 + beta)·QUANTUM·amount is also rounded twice before tau·level is subtracted.
- * random_walk_apply_own adds 2^-24·(QUANTUM·|base| + |residual|) for the residual it derives; a
- * block that moves a base adds 2^-24·(QUANTUM·(|from| + |to|) + 2 |residual| + |w|). The sum of
- * these terms is the entry's bound; the account holds if no entry's error exceeds its bound.
  * Returns the error of the entry whose error minus bound is largest, and sets *bound to its bound.
- * If the error is at most *bound, the account of every entry holds. */
+ * A bound is the sum of all rounding errors that are possible. If the error is at most *bound, the
+ * account of every entry holds. */
 double random_walk_account_error(const struct random_walk *random_walk, double *bound);
 
 void random_walk_free(struct random_walk *random_walk);

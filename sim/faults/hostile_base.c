@@ -7,7 +7,7 @@
  * this many rumors asks for a base. */
 #define AHEAD         1000
 #define AHEAD_SAMPLES (1u << 24)
-#define PART          250 /* history entries in a HISTORY message, at most */
+#define PART          250 /* maximum history entries in a HISTORY message */
 /* Answers to TAKE to draw from: three false histories, or a false base. */
 #define LIE_ODDS 4
 
@@ -32,8 +32,8 @@ static bool take_base(struct hostile *hostile, bool is_true)
     return false;
 }
 
-/* Sends the VERSION of a false base. Half of them are true, which attracts only nodes that lack
- * many rumors. The other half claim nonexistent rumors, which attracts every node. */
+/* Sends the VERSION of a false base. Half of these versions are true, and attract only nodes that
+ * lack many rumors. The others claim nonexistent rumors, which attracts every node. */
 void hostile_show_base(struct hostile *hostile)
 {
     struct false_base *base = &hostile->base;

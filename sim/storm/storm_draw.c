@@ -288,8 +288,8 @@ static uint64_t draw_span_ns(struct rng *rng, enum fault_kind kind)
     return between_log(rng, spans[kind][0], spans[kind][1]) * MS_NS;
 }
 
-/* A jump back is shorter than the time between two starts of a node, so that the node's next
- * incarnation still has a higher number. */
+/* A jump back is shorter than the time between two starts of a node. So the node's next incarnation
+ * has a higher number even if the node has lost its disk. */
 static double draw_jump_s(struct rng *rng)
 {
     return one_in(rng, 2) ? -0.3 * rng_uniform(rng) : (double)between_log(rng, 1, 30000000);

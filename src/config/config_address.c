@@ -51,7 +51,7 @@ enum error config_address_set_listen(void *to, const struct config_key *key, con
 }
 
 /* Copies the first item of a comma-separated list, without surrounding blanks. Returns the text
- * after it. */
+ * after its comma; NULL = it was the last item. */
 static const char *take_item(char *item, size_t room, const char *text)
 {
     text += strspn(text, " \t");

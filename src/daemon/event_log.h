@@ -64,9 +64,9 @@ void event_log_batch(struct event_log *report, uint64_t now_ns, uint32_t batch);
 void event_log_reset(struct event_log *report, uint64_t now_ns, uint64_t step,
                      const struct learner_resets *resets, bool is_last);
 
-/* Warns of a weight at the largest value that the base can store: publications cannot increase it
- * further (model/backend/error_feedback.h). companded: the base is companded, so that this limit
- * is higher. */
+/* Warns of a saturated weight: its base entry has reached 64, the largest value that may be
+ * published (model/backend/error_feedback.h). companded: the base is companded, so the value 64
+ * is a weight of 2^63. */
 void event_log_saturated(struct event_log *report, uint64_t now_ns,
                          const struct learner_saturation *saturation, bool companded);
 

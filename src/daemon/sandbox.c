@@ -92,8 +92,8 @@ struct sandbox sandbox_find(const struct config *config)
     };
 }
 
-/* /proc/self/task has a folder for each thread, so its link count is the number of threads plus 2.
- * The calling thread does not count. */
+/* Returns the number of threads except the calling one. /proc/self/task has a folder for each
+ * thread, so its link count is the number of threads plus 2. */
 static uint32_t threads_of_libraries(void)
 {
     struct stat about;

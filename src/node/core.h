@@ -51,7 +51,7 @@ struct node {
     struct broadcast *broadcast; /* rumors between neighbours and the learner */
     struct discovery *discovery;
     struct transfer *transfer; /* transfers of a base to or from this node */
-    struct join *join;         /* detects that the node has joined */
+    struct join *join; /* decides when the node joins, is refused, or restarts without a base */
     struct leave *leave;
     struct finish *finish;                 /* detects that all members have finished */
     struct identity_clash *identity_clash; /* detects another process with this node's identity */

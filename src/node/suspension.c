@@ -39,7 +39,7 @@ struct shown {
     bool is_known;          /* this node knows every origin that the version lists */
 };
 
-/* Votes of this node and its neighbours on one proof: does each of them obey it? */
+/* How many of this node and its neighbours obey one proof. */
 struct votes {
     int lead;        /* nodes that obey the proof minus nodes that do not */
     uint32_t others; /* number of neighbours that have shown a version */

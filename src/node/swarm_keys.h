@@ -9,7 +9,7 @@
 
 #include "node/node.h"
 
-#define SWARM_KEYS_MAX      3 /* swarm keys that a node accepts at once, at most */
+#define SWARM_KEYS_MAX      3 /* maximum swarm keys that a node accepts at once */
 #define NODE_SWARM_KEYS_MAX ((size_t)SWARM_KEYS_MAX * KEY_BYTES)
 
 /* Sets the wall clock time, in ms since 1970. Before the first call, options.wall_ms counts. */
@@ -32,7 +32,8 @@ struct node_swarm_key {
     uint32_t order;           /* order that introduced the newest key; 0 = the owner's key */
     uint32_t missing;         /* order whose key this node lacks; 0 = it lacks no key */
     uint32_t older;           /* older keys that this node also accepts */
-    /* Time until which older keys are accepted, in ms since 1970; 0 = there are no older keys. */
+    /* Time until which the newest of the older keys is accepted, in ms since 1970; 0 = there are no
+     * older keys. An even older key may end earlier. */
     uint64_t until_ms;
 };
 void node_swarm_key(const struct node *node, struct node_swarm_key *out);

@@ -20,10 +20,10 @@
 #define IDLE_S       10
 #define MEMORY_BYTES (16 * 1024)
 #define BACKLOG      64
-/* bytes that libmicrohttpd requests per call of read_event, at most */
+/* largest number of bytes that libmicrohttpd requests in one call of read_event */
 #define FRAME_BYTES (16 * 1024)
 #define RETRY_MS    2000 /* a disconnected browser connects again after this time */
-/* calls of MHD_run in one web_server_run, at most, so that the loop also does other work */
+/* maximum calls of MHD_run in one web_server_run, so that the loop also does other work */
 #define TURNS_MAX    8
 #define JSON_TYPE    "application/json"
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"

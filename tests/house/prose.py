@@ -235,7 +235,8 @@ def versions(root):
 
 
 def lowered(rooms, limits):
-    """Returns the current counts as limits, but never above the old limits of the same patterns."""
+    """Returns new limits: the current counts, but at most the old limits. A new room gets 0. If the patterns
+    have changed, the old limits do not apply."""
     first = limits.get('patterns') != patterns_id()
     kept = {}
     for room, counts in sorted(rooms.items()):

@@ -1,8 +1,9 @@
-"""Recomputes saved models from the initial base (net/README.md §13) and the rumors that a witness received
-(witness.py): those of the version that the file names. Written from net/README.md and model/README.md,
-with rumors.py.
+"""Recomputes saved models and compares their digests and weights. Begins with the initial base (net/README.md
+§13). Adds the rumors of the version in the model's metadata, as a witness received them (witness.py). Written
+from net/README.md and model/README.md, with rumors.py.
 
-    recompute.py HEARD SAVED.safetensors…   exit codes: 0 = every weight is right, 1 = one is wrong
+    recompute.py HEARD SAVED.safetensors…   exit codes: 0 = all models are right, 1 = one is not, or a rumor
+                                            is missing
 """
 import collections
 import fractions

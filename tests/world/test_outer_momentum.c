@@ -16,7 +16,7 @@ static struct node_options options_with_momentum(void)
     return options;
 }
 
-/* Updates that a node has applied since an earlier count: all of them, and those with momentum. */
+/* Numbers of updates that a node has applied since an earlier count: in all, and with momentum. */
 struct counted {
     uint64_t applied, moved_on;
 };

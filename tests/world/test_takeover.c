@@ -43,7 +43,8 @@ static void a_node_does_not_train_on_an_incomplete_base(void **state)
     puppet_hello(&puppet);
     say_ahead();
     assert_int_equal(puppet.heard[TAKE], 1);
-    run(2 * SECOND_NS); /* until a neighbour that has not joined also counts */
+    /* until NODE_JOIN_WAIT_NS, when the joiner may join although its neighbour has not joined */
+    run(2 * SECOND_NS);
     assert_false(is_training(joiner));
     CHECK(peer_say(&puppet.peer, &(struct message){.kind = VERSION, .hash = 1, .whole = 1}));
     say_history(0, 1, history_of(1, MANY));

@@ -126,8 +126,8 @@ cudaError_t kernel_channel_apply(cudaStream_t stream, struct channel_norm norm, 
                         activation, y);
 }
 
-/* Overwrites dy with s, the gradient before the activation. Computes the sums of s and of s·n for
- * each plane, where n is the normalised input. */
+/* Overwrites dy with s, the gradient at the activation's input. Computes the sums of s and of s·n
+ * for each plane, where n is the normalised input. */
 static __global__ void plane_gradients(unsigned planes, struct channel_norm norm,
                                        enum activation activation,
                                        struct channel_gradients gradients)
@@ -155,9 +155,7 @@ static __global__ void plane_gradients(unsigned planes, struct channel_norm norm
     }
 }
 
-/* Computes the means of w·s and of w·s·n for each set, which dx needs. s is the gradient before
- * the activation, n the normalised input. channel_gradients sums s and s·n of each channel for db
- * and dw. */
+/* Computes the means of w·s and of w·s·n for each set, for input_gradients. */
 static __global__ void set_gradients(unsigned sets, struct channel_norm norm, unsigned batch,
                                      struct channel_gradients gradients)
 {
@@ -180,6 +178,7 @@ static __global__ void set_gradients(unsigned sets, struct channel_norm norm, un
     }
 }
 
+/* Sums s and s·n of each channel, for db and dw. */
 static __global__ void channel_gradients(unsigned channels, unsigned batch, const float *plane_sums,
                                          float *dw, float *db)
 {

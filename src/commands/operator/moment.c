@@ -35,8 +35,8 @@ static bool parse_ago(const char *text, uint64_t *ago_ms)
     return false;
 }
 
-/* Returns true if `rest`, the text after a time of day, is empty, fractions of a second or "UTC".
- */
+/* Returns true if `rest`, the text after a time of day, is valid: optional fractions of a second,
+ * then nothing, "Z" or " UTC". */
 static bool is_over(const char *rest)
 {
     if (*rest == '.')

@@ -15,8 +15,8 @@
 #include "base/error.h"
 
 /* Parses a time in UTC into milliseconds since 1970: an age ("90s", "2h30m", "3d"), a time of
- * day ("14:30", "14:30:05"; its latest occurrence), or a date and time ("2026-11-25 14:30"). The
- * word "UTC" may follow. Returns MALFORMED for any other text and for a time in the future. */
+ * day ("14:30", "14:30:05"; its latest occurrence), or a date and time ("2026-11-25 14:30"). "Z"
+ * or " UTC" may follow. Returns MALFORMED for any other text and for a time in the future. */
 enum error moment_parse(const char *text, uint64_t now_ms, uint64_t *moment_ms,
                         struct problem *problem) MUST_USE;
 

@@ -48,9 +48,9 @@ const json_t *page_origins(const json_t *page)
     return page_operator(page, "origins");
 }
 
-/* Goes through the ids of these rows that begin with the given digits. Returns how many of them
- * differ from the matching id before; 0 = all are one id. *found: the last matching id, also of
- * earlier calls; initially NULL. */
+/* Searches the rows for ids that begin with the given digits. Returns how many matching ids differ
+ * from the previous match; 0 = all are the same id. *found: the last match, also of earlier calls;
+ * initially NULL. */
 static uint32_t count_fitting(const json_t *rows, const char *begin, const char **found)
 {
     uint32_t others = 0;

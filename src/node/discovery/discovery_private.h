@@ -49,7 +49,7 @@ struct dialer {
     uint32_t *hashes;             /* [max] hash of each candidate's address, for a fast search */
     uint32_t count;
     uint32_t max;
-    /* Token bucket: number of dials of addresses, other than seeds, where no member has answered;
+    /* Used tokens of the bucket for dials of addresses where no member has answered, except seeds;
      * falls by one per TRY_NS. */
     double tries;
     uint64_t tries_ns; /* time when `tries` was last lowered */

@@ -41,15 +41,14 @@ void shares_review(struct members *members, bool by_throughput, uint64_t now_ns)
  * members that train. A member with an unknown speed counts as fast as this node. */
 double shares_own(const struct members *members, bool by_throughput, uint64_t now_ns);
 
-/* Return this node's share, in (0, 1], of the movement of running statistics. The base is the mean
- * of the nodes' statistics only if the shares in which they move it add up to 1, also when the
- * members finish one after another. So members that have published within a minute also count.
- *
- * shares_equal: all shares are equal, and new members that may be about to train count. For the
- * start of a swarm, when records are late and the members' throughput is not known.
- * shares_with_finished: shares_own, in which a member that trains no more counts as a mean member.
- */
+/* The next two functions return this node's share, in (0, 1], of the movement of running
+ * statistics. These shares must add up to 1 even if members finish one after another. So a member
+ * that has finished counts for a minute after its last rumor. */
+
+/* All shares are equal; new members that may be about to train count. For the start of a swarm,
+ * when records are late and the members' throughput is unknown. */
 double shares_equal(const struct members *members, uint64_t now_ns);
+/* Like shares_own; a finished member counts with the mean weight of those that train. */
 double shares_with_finished(const struct members *members, bool by_throughput, uint64_t now_ns);
 
 /* Returns the effective number of learners, (Σ shares)² / Σ shares² (Kish 1965); at least 1. */

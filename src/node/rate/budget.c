@@ -38,7 +38,7 @@
 #define LAG_S 2.0
 /* Part of lag_most_s: while this node lags for longer, rate_estimate does not grow. */
 #define LAG_GROWING   0.5
-#define LEARNING_MAX  64  /* training members whose lag budget_lagging checks, at most */
+#define LEARNING_MAX  64  /* maximum training members whose lag budget_lagging checks */
 #define MOST          0.5 /* part of the training members that must lag before the budget falls */
 #define BACKOFF_LEAST 0.02
 #define BACKOFF_FALLS 0.7 /* factor on the backoff per second while an overload is seen */
@@ -247,8 +247,8 @@ void budget_review(struct node *node, struct slots eager, struct slots together,
 }
 
 /* Returns true if there are eager neighbours, no bytes are queued for them, and their links are
- * idle (congestion_is_idle). All members may probe at once over one shared link, so each may have
- * at most its part of UNDER_WAY unacknowledged bytes. */
+ * idle (congestion_is_idle). All other members may probe at once over one neighbour's link. So each
+ * link may have at most UNDER_WAY / (live - 1) unacknowledged bytes. */
 static bool is_delivered(const struct node *node, const struct slots *eager)
 {
     const struct peer *peer;

@@ -7,7 +7,8 @@
 
 /* Minimum size of a write while at least that many bytes are queued. */
 #define SEGMENT_BYTES 1448.0
-/* Largest valid time of a receiver's clock, in µs: no difference in ns of two times overflows. */
+/* Largest valid time of a receiver's clock, in µs. The difference of two such times in ns fits in
+ * an int64_t. */
 #define CLOCK_US_MAX (INT64_MAX / 4000)
 #define QUANTUM_S    0.005 /* minimum size of a write, in seconds of the link's rate */
 #define DEPTH_S      0.02  /* seconds of unused credit that a token bucket keeps */

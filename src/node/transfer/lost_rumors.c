@@ -26,9 +26,9 @@ void lost_rumors_forget(struct node *node)
         node->transfer->neighbours[i].lost = (struct lost_rumor){0};
 }
 
-/* Counts the rumors of an origin that a neighbour's version lacks from `next` on. Sets *lost to the
- * first of them if the log lacks it: to `before` if that is the same rumor, or else only if *lost
- * is not set. */
+/* Counts the rumors of an origin, from `next` on, that a neighbour's version lacks. If the log
+ * lacks the first one, sets *lost to it: to `before` if that is the same rumor, or else only if
+ * *lost is not set. */
 static void count_lead(const struct node *node, uint32_t origin_index, uint32_t next,
                        const struct lost_rumor *before, struct lost_rumor *lost)
 {

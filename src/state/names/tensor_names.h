@@ -1,7 +1,7 @@
 /* Names and layouts of a model's tensors in a file, either our own or another library's.
  *
- *   model ─┬─► ours: "0.embed.weight", as in the flat vector
- *          └─► a family's (name_family.h): "transformer.wte.weight", as in its files
+ *   model ─┬─► ours: "0.embed.weight", with the layout of the flat vector
+ *          └─► a family's (name_family.h): "transformer.wte.weight", with the layout of its files
  *
  * Tests: tests/unit/state/test_tensor_names.c and tests/process/against_transformers.py.
  */

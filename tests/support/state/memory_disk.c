@@ -247,7 +247,7 @@ static void memory_crash_file(struct memory_file *file, int kind)
 {
     const size_t at_risk = file->size - file->synced, tear = file->size - file->last;
     const size_t torn = kind >= 4 ? (size_t)(kind - 4) * tear / (CRASH_TEARS - 1) : 0;
-    if (kind == 0) /* all are lost */
+    if (kind == 0) /* all unsynced bytes are lost */
         file->size = file->synced;
     else if (kind == 2) /* the length is kept, the bytes are lost */
         memset(file->bytes + file->synced, 0, at_risk);

@@ -71,7 +71,7 @@ static void a_closed_log_is_not_shown(void **state)
     assert_null(strstr(said, "the last notes"));
 }
 
-/* Plays seconds 0 to 60 of a node with two peers. It has a neighbour only in second 30. */
+/* Plays seconds 1 to 60 of a node with two peers. It has a neighbour only in second 30. */
 static void talk_once(void)
 {
     struct event_log report = {0};

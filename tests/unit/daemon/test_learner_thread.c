@@ -239,8 +239,8 @@ static uint64_t digest_of(const struct update *update)
     return digest;
 }
 
-/* Applies far more updates than fit into the ring. At most a window of them is unanswered, as the
- * learner's thread requires. */
+/* Applies far more updates than fit into the ring. At most APPLY_WINDOW entries are unanswered, as
+ * the learner's thread requires. */
 static void everything_heard_is_applied_once_however_much_it_is(void **state)
 {
     (void)state;

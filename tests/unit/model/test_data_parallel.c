@@ -218,7 +218,8 @@ static double learns(const struct trained *trained, const struct plan *plan, flo
     return losses;
 }
 
-/* Layers with batch norm, whose statistics are of each part, and dropout. */
+/* Layers that depend on how a step is split: batch norm has statistics of each micro-batch, and
+ * dropout draws random masks. */
 static const char points_line[] = "conv 2 1x1, batchnorm, relu, dropout 0.2, dense 2";
 
 /* Returns the squared distance of a and b, relative to that of a from `start`. */

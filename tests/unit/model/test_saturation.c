@@ -159,7 +159,7 @@ static void shuffle(uint32_t order[static SOME], struct rng *rng)
     }
 }
 
-/* Sums beyond the ends wrap, equally at all nodes. */
+/* Base entries that leave the range of int32_t wrap around, to the same number on all nodes. */
 static void sums_at_the_ends_are_the_same_in_any_order(void **state)
 {
     (void)state;

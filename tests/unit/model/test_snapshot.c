@@ -120,8 +120,7 @@ static void must_be_at_the_same_base(const struct replica *one, const struct rep
     assert_true(replica_digest(one) == replica_digest(other));
 }
 
-/* Copies all parts, with some changes between two of them. trains: also trains the replica between
- * them. */
+/* Copies all parts; the replica changes between two parts. trains: it also trains between them. */
 static void take_to_the_end(struct replica *replica, struct replica *other,
                             struct replica *restored, struct rng *rng, bool trains)
 {

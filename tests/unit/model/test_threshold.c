@@ -181,7 +181,7 @@ static void a_budget_is_used(void **state)
     }
 }
 
-/* Entries published at tau accumulate just below it. One bin has more of them than fit. */
+/* Entries published at tau accumulate just below it, so one bin has more entries than fit. */
 static void a_bin_that_exceeds_the_budget_is_published_in_part(void **state)
 {
     (void)state;

@@ -359,7 +359,7 @@ static void a_missing_latest_origin_is_recognised(void **state)
     }
 }
 
-/* If all origins are shown, any of them may be missing. */
+/* A list of all origins shows which origins the other version lacks, in any order. */
 static void a_complete_list_needs_no_order(void **state)
 {
     (void)state;

@@ -71,8 +71,8 @@ static void sides_of_chunks_divide_those_of_the_matrix(void **state)
     }
 }
 
-/* State of DeMo as this test computes it, node after node. The momentum has one number per weight,
- * as in the paper; the strategy keeps one per DCT component. */
+/* State of this test's reference DeMo. Its momentum has one number per weight, as in the paper; the
+ * strategy's has one per DCT component. */
 struct hand_written {
     struct dct dct, vector;
     float momentum[3][PARAMETERS];
