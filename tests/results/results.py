@@ -145,31 +145,27 @@ def figures(row, names, head):
             for name, after in zip(names, behind)]
 
 
-def cell(archive, name, age, known=None):
-    """Returns (text, head) of a claim's latest rows (age 0), or of one row before the latest (age 1).
-
-    Age 0 shows all cases of the claim, age 1 only the first case with an older row. A head is the list of
-    value names. It is written once, in front, if several cases share it; the head `known` is not repeated."""
+def latest_cases(archive, name):
+    """Returns the latest rows of a claim's shown cases as text. If several cases share their value names,
+    these names stand once, in front."""
     claim = archive.claims[name]
-    found = [(case, archive.rows[name, case][-1 - age]) for case in archive.cases(name)
-             if len(archive.rows.get((name, case), ())) > age][:1 if age else None]
+    found = [(case, archive.rows[name, case][-1]) for case in archive.cases(name)]
     names = [shown(claim, row) for _, row in found]
-    head = known if known and all(set(some) <= set(known) for some in names) else None
-    if not head and len(found) > 1 and len(names[0]) > 1 and all(set(some) <= set(names[0]) for some in names):
-        head = names[0]
+    is_shared = len(found) > 1 and len(names[0]) > 1 and all(set(some) <= set(names[0]) for some in names)
+    head = names[0] if is_shared else None
     texts = [(f'**{case}**: ' if case else '') + ', '.join(figures(row, some, head))
              for (case, row), some in zip(found, names)]
-    return (f'({"; ".join(head)}) ' if head and head != known else '') + '; '.join(texts), head
+    return (f'({"; ".join(head)}) ' if head else '') + '; '.join(texts)
 
 
 def render(archive):
     lines = ['# Results', '',
-             'This page is written by `tests/results/results.py --write` from `tests/results/*.jsonl`; edit',
-             'neither by hand. It has one line for each claim, with the cases that matter most; the archive has',
-             'every case with its machine, seeds, date and commit. [README.md](README.md#results) says how to',
-             'measure and what a value means. Failed experiments are in [decisions](decisions). Names in',
-             'brackets name the values of each case, in this order. A value without a unit has the unit of the',
-             'next value. A line without a command has the command of the line above.', '']
+             '`tests/results/results.py --write` writes this page from the archive, `tests/results/*.jsonl`; edit',
+             'neither by hand. It has the latest values of each claim, for the cases that matter most; the archive',
+             'has all cases, their history, machine, seeds, date and commit. [README.md](README.md#results) says how',
+             'to measure. Failed experiments are in [decisions](decisions). Names in brackets name the values of each',
+             'case, in this order. A value without a unit has that of the next value, and a line without a command',
+             'that of the line above.', '']
     for area, title in AREAS.items():
         names = [name for name, claim in archive.claims.items() if claim['area'] == area]
         if not names:
@@ -179,12 +175,9 @@ def render(archive):
         for name in names:
             claim = archive.claims[name]
             row = archive.rows[name, archive.cases(name)[0]][-1]
-            measured, head = cell(archive, name, 0)
-            previous, _ = cell(archive, name, 1, head)
             goal = f' (goal: {claim["goal"]})' if claim['goal'] else ''
             command = '' if row['command'] == last else f' `{row["command"]}`'
-            lines.append(f'- `{name}` {claim["about"]}{goal}: {measured}' +
-                         (f'; before: {previous}' if previous else '') + f'.{command}')
+            lines.append(f'- `{name}` {claim["about"]}{goal}: {latest_cases(archive, name)}.{command}')
             last = row['command']
         lines.append('')
     return '\n'.join(lines)
