@@ -5,10 +5,10 @@ definitions.
     tests/house/constants.py --write     writes the page
     tests/house/constants.py [ROOT]      fails if the page is out of date
 
-A constant is a #define of a number in src/node or model/exchange. Its line has the name, the value, the
-unit (from the end of the name), and the comment after it or above it. The page leaves out constants with
-neither comment nor measurement. These words in a comment explain how the value was chosen, each followed
-by a sentence:
+A constant is a #define of a number in src/node or model/exchange. If a measurement shows an effect of it,
+its line has the name, the value, the unit (from the end of the name), the comment after it or above it, and
+the results. The other constants that have a comment follow with name and value, in one line for each file.
+These words in a comment explain how the value was chosen, each followed by a sentence:
 
     Trade-off: ...   Bench: ...   Half: ...   Double: ...
 
@@ -137,30 +137,43 @@ def measured(name, words, swept):
     return f'**{bench}**: {"; ".join(figures)}' if figures else ''
 
 
+def by_file(entries):
+    """Returns lines with a heading for each folder: the file, and the texts of its constants. A measured
+    constant has a line of its own."""
+    lines, last = [], ''
+    for path, texts, is_measured in entries:
+        folder, _, file = path.rpartition('/')
+        lines += ['', f'### {folder}', ''] if folder != last else []
+        last = folder
+        lines += [f'- {file}: {text}' for text in texts] if is_measured else [f'- {file}: {", ".join(texts)}']
+    return lines
+
+
 def render(root):
-    rows = list(constants(root))
     swept, base = sweeps(root)
-    lines, last, count = [], '', 0
-    for path, name, value, text, words in rows:
+    measured_ones, others, count = {}, {}, 0
+    for path, name, value, text, words in constants(root):
         figures = measured(f'{path} {name}', {**words, 'value': value}, swept)
         why = '; '.join(part for part in (text, words.get('Trade-off')) if part)
-        count += bool(figures)
-        if not why and not figures:
-            continue
-        if path != last:
-            folder, _, name_of_file = path.rpartition('/')
-            lines += ['', f'## {folder}'] if folder != last.rpartition('/')[0] else []
-            lines += ['', f'{name_of_file}:', '']
-            last = path
-        lines.append(f'- {shown(name, value)}' + (f': {why}' if why else '') + (f'. {figures}' if figures else ''))
+        count += 1
+        if figures:
+            measured_ones.setdefault(path, []).append(
+                shown(name, value) + (f': {why}' if why else '') + f'. {figures}')
+        elif why:
+            others.setdefault(path, []).append(shown(name, value))
     head = ['# Constants', '',
             '`tests/house/constants.py --write` writes this page from the comments at the definitions; do not edit it.',
-            'It lists the constants that determine a node\'s behaviour and have a comment or a measurement. After the',
-            f'name of a bench are the results that change by {100 * CHANGE:g} % or more with half or double of the constant:',
-            f'{count} of {len(rows)} constants have any. To change a constant, measure half and double of it',
-            '([how](../tests/README.md#constants)). Results of the benches without a change:', '']
+            'It lists the constants that determine a node\'s behaviour. To change a constant, measure half and double of',
+            'it ([how](../tests/README.md#constants)).', '', '## With a measured effect', '',
+            f'After the name of a bench are the results that change by {100 * CHANGE:g} % or more with half or double of',
+            f'the constant: {sum(map(len, measured_ones.values()))} of {count} constants have any. '
+            'Results of the benches without a change:', '']
     for bench, text in base.items():
         head += [f'- **{bench}**: {text}', *([f'  {FIGURES[bench]}'] if bench in FIGURES else [])]
+    lines = by_file((path, texts, True) for path, texts in measured_ones.items())
+    lines += ['', '## Without', '', f'No bench has measured them, or no result changed by {100 * CHANGE:g} %. The comment at the',
+              'definition says what the constant is.']
+    lines += by_file((path, texts, False) for path, texts in others.items())
     return '\n'.join(head + lines) + '\n'
 
 

@@ -345,9 +345,8 @@ class ConstantsTest(TreeTest):
              {'Trade-off': 'more is slower', 'Bench': 'link', 'Half': '80 %', 'Double': 'not measured'}),
             ('src/node/rate/congestion.c', 'PERIOD_NS', 'SECOND_NS', '', {})])
         text = constants.render(self.root)
-        self.assertIn('\n- `GROWTH` `1.2`: factor per second\n', text)
-        self.assertIn('\n- `LONG_NS` 30 s: between two looks\n', text)
-        self.assertIn('\n- `ENOUGH` `3`: A node with fewer waits; more is slower. '
+        self.assertIn('\n- congestion.c: `GROWTH` `1.2`, `LONG_NS` 30 s\n', text)
+        self.assertIn('\n- congestion.c: `ENOUGH` `3`: A node with fewer waits; more is slower. '
                       '**link**: half: 80 %\n', text)
         self.assertNotIn('PERIOD_NS', text)
         self.assertIn('1 of 4 constants have', text)
@@ -355,7 +354,7 @@ class ConstantsTest(TreeTest):
     def test_the_comment_of_a_declaration_is_of_no_constant(self):
         self.write('src/node/rate/link.h', '/* Returns the links. */\n#define A 3\n#define B 4\nint links(void);\n'
                    '/* Links at most. */\n#define C 5\n')
-        self.assertTrue(constants.render(self.root).endswith('\nlink.h:\n\n- `C` `5`: Links at most\n'))
+        self.assertTrue(constants.render(self.root).endswith('\n- link.h: `C` `5`\n'))
 
     def test_shows_sweeps_of_the_value_and_of_another(self):
         self.write('src/node/rate/congestion.c', self.TEXT)
