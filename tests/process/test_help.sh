@@ -21,8 +21,6 @@ for command in "${commands[@]}"; do
     grep -q 'Exit codes' "$work/help" || fail "$command: the help says no exit codes"
     ! LC_ALL=C grep -n '[^ -~]\|^.\{101\}' "$work/help" || fail "$command: a line of its help"
     grep -q "^  $command " <("$program" help exit-codes) || fail "no exit codes of $command"
-    grep -qE "^\| [^|]*\`$command( [^|]*)?\`" configs/README.md ||
-        fail "configs/README.md has no exit codes of $command"
 done
 
 # Runs a command that must end with code $1 and print a message (doctor: among its findings).
