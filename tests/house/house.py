@@ -5,9 +5,9 @@
 
 The rules are about sizes, include guards, the order of includes, the rooms that a room may include,
 private headers, declarations of public functions, retired words, the number of CHECKs in the core, links
-of pages, file names of standard ideas, and scripts that no test runs. Prints FILE:LINE: and a sentence for
-each violation, and fails if there is one. house_calls.py checks the rules that need object files;
-test_house.py violates each rule.
+and length of pages, file names of standard ideas, and scripts that no test runs. Prints FILE:LINE: and a
+sentence for each violation, and fails if there is one. house_calls.py checks the rules that need object
+files; test_house.py violates each rule.
 """
 import pathlib
 import re
@@ -29,6 +29,7 @@ HEADER_EXCEPTIONS = {'model/backend/backend.h': FILE_LINES}
 STRUCT_MEMBERS = 60
 FAKES = 'tests/fakes/'  # copies of the interfaces of other projects' headers
 CHECKS_PER_FUNCTION = 0.5
+PAGE_WORDS = 55000  # all pages together, generated ones included
 
 # {retired word: the field's word}, for any position in a name.
 RETIRED = {
@@ -289,6 +290,14 @@ def check_links(root):
                     yield path, line, f'links to {target}: that page has no such heading'
 
 
+def check_page_words(root):
+    words = {path: len((root / path).read_text(errors='replace').split()) for path in pages(root)}
+    total = sum(words.values())
+    if total > PAGE_WORDS:
+        yield (max(words, key=words.get), 1,
+               f'is the longest page: all pages have {total:,} words, over {PAGE_WORDS:,}; remove what stands twice')
+
+
 def check_ideas(root):
     """Yields each standard idea whose file in the guide's list is missing or has another name."""
     page = root / GUIDE
@@ -335,7 +344,7 @@ def broken(root):
     tree = read_tree(pathlib.Path(root))
     found = [(path, line, what) for rule in RULES for path, line, what in rule(tree)]
     root = pathlib.Path(root)
-    return found + [*check_links(root), *check_ideas(root), *check_process_tests(root)], tree
+    return found + [*check_links(root), *check_page_words(root), *check_ideas(root), *check_process_tests(root)], tree
 
 
 def main():

@@ -212,6 +212,13 @@ class HouseTest(TreeTest):
                            'src/README.md:2: links to gone.c, which does not exist',
                            'src/README.md:2: links to ../net/README.md#gone: that page')
 
+    def test_pages_that_are_too_long_together(self):
+        self.write('net/README.md', 'word ' * (house.PAGE_WORDS - 2))
+        self.write('src/README.md', 'the last\n')
+        self.assert_broken()
+        self.write('README.md', 'more\n')
+        self.assert_broken('net/README.md:1: is the longest page: all pages have 55,001 words, over 55,000')
+
     def test_scripts_that_nothing_runs(self):
         self.write('tests/process/test_known.sh', 'true\n')
         self.write('tests/process/test_python_shared.py', 'pass\n')
