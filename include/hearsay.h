@@ -17,7 +17,7 @@
  * the errors below, and hearsay_error_text explains an error in a sentence. After fork, calls in
  * the child return HEARSAY_FORKED and the node's files are closed there; the parent continues.
  *
- * The manual is src/library/README.md. Tests: tests/unit/library, and for calls in random order by
+ * The manual is src/library/README.md. Tests: tests/unit/library, and for calls in random order,
  * tests/process/random_calls.
  */
 #ifndef HEARSAY_HEARSAY_H
@@ -60,7 +60,7 @@ enum hearsay_level { HEARSAY_NONE = 0, HEARSAY_INFO, HEARSAY_WARNING, HEARSAY_ER
 
 #define HEARSAY_DIMENSIONS_MAX 8
 #define HEARSAY_NAME_MAX       256 /* bytes of a tensor's name, without the final zero */
-/* Flag: training sets the tensor from the data, as a batch norm's means (src/library/README.md). */
+/* Flag: training sets the tensor from data, like batch-norm means (src/library/README.md). */
 #define HEARSAY_STATISTICS 1u
 #define HEARSAY_RUN_MAX    64 /* bytes of a run's name, without the final zero */
 
@@ -160,18 +160,18 @@ HEARSAY_API int hearsay_join(struct hearsay *node, double timeout_s);
  * written, otherwise 0. */
 HEARSAY_API int hearsay_step(struct hearsay *node, uint64_t samples, double loss, int *changed);
 
-/* Makes one publication, and more while HEARSAY_STATISTICS move as far as one can carry. Then waits
- * until all known rumors are applied and all neighbours have shown the same version. Unpublished
- * progress stays in the tensors, and other nodes may publish later: only hearsay_finish makes all
- * models equal. A node without other members publishes all of its progress except one fiftieth. */
+/* Makes one publication, and more if HEARSAY_STATISTICS have to move farther than one can carry.
+ * Then waits until all known rumors are applied and all neighbours have shown the same version.
+ * Unpublished progress stays in the tensors, and other nodes may publish later: only hearsay_finish
+ * makes all models equal. A node without other members publishes all progress except a fiftieth. */
 HEARSAY_API int hearsay_settle(struct hearsay *node, double timeout_s);
 
 /* Ends training: publishes the progress of this node (a fiftieth may be dropped), and waits until
  * every other training member has also called hearsay_finish, left or died. Returns 0 when all
- * nodes that finished have the same shared model, bit for bit; the tensors are then that model. It
- * stays unchanged: the node takes no rumors of members that join later. After HEARSAY_TIMEOUT,
- * hearsay_error_text names the members that the node waits for; another call continues the wait.
- * After this call hearsay_step returns HEARSAY_ENDED. */
+ * nodes that finished have the same shared model, bit for bit; the tensors are then that model. The
+ * model stays unchanged: the node takes no rumors of members that join later. After
+ * HEARSAY_TIMEOUT, hearsay_error_text names the members that the node waits for; another call
+ * continues the wait. After this call hearsay_step returns HEARSAY_ENDED. */
 HEARSAY_API int hearsay_finish(struct hearsay *node, double timeout_s);
 
 /* Sets the tensors to the shared model without a publication. All unpublished progress is lost, and
@@ -188,7 +188,7 @@ HEARSAY_API int hearsay_base(struct hearsay *node, const struct hearsay_tensor *
  * after a crash the weights may be newer than the bytes. */
 HEARSAY_API int hearsay_save(struct hearsay *node, const void *extra, size_t bytes);
 
-/* Reads the bytes of the last hearsay_save, also if an earlier process made it. *bytes: on entry
+/* Reads the bytes of the last hearsay_save, even if an earlier process called it. *bytes: on entry
  * the size of `extra`, on return the number of saved bytes; 0 = none are saved. */
 HEARSAY_API int hearsay_extra(struct hearsay *node, void *extra, size_t *bytes);
 
@@ -206,8 +206,8 @@ HEARSAY_API int hearsay_status(struct hearsay *node, char *json, size_t *bytes);
 
 /* Leaves the swarm: publishes unpublished progress, waits until other members have it, and saves a
  * checkpoint. Waits at most grace_s, or [node] grace_s if that is shorter or grace_s < 0. The node
- * is then closed even if an error is returned, except after HEARSAY_BUSY and HEARSAY_FORKED. Of the
- * calls, hearsay_info, _note, _error_text and _free still work; others return HEARSAY_CLOSED. */
+ * is then closed even if an error is returned, except after HEARSAY_BUSY and HEARSAY_FORKED. After
+ * that, hearsay_info, _note, _error_text and _free still work; others return HEARSAY_CLOSED. */
 HEARSAY_API int hearsay_close(struct hearsay *node, double grace_s);
 
 /* Frees the handle. Closes an open node first, without grace time; NULL is allowed. No other thread

@@ -4,12 +4,12 @@
  *   value      -3    -2    0    2    3    4     5   …    64    …    128
  *
  * A base entry is a whole number of units, and a unit of 2^-24 (update.h) can represent weights
- * below 128. In a companded base the unit is 2^-24 up to a weight of 2. Beyond, it doubles with
- * each power of two, as the spacing of float32 numbers does. Below 2 a weight is its own value, bit
- * for bit. Any finite weight has a value, and thresholds and moves are relative to the weight where
- * it is large. The map is linear between two powers of two (an octave), as in G.711, with a power
- * of two as its factor. So a compressed weight is exact to a rounding of float32 on every device,
- * and an expanded value is exact.
+ * below 128. In a companded base the unit is 2^-24 up to a weight of 2. Beyond 2, the unit doubles
+ * with each power of two, as the spacing of float32 numbers does. A weight below 2 is its own
+ * value, bit for bit. Any finite weight has a value. Thresholds and moves are relative to the
+ * weight if the weight is large. The map is linear between two powers of two (an octave), as in
+ * G.711, with a power of two as its factor. So a compressed weight is exact to a rounding of
+ * float32 on every device, and an expanded value is exact.
  *
  * Entries are added up as values, so a base is still an integer sum, in any order.
  * Tests: tests/unit/model/test_companding.c.

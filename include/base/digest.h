@@ -2,8 +2,8 @@
  *
  * Two linear hashes modulo 2^32, side by side in 64 bits:
  *     digest(b) = ( Σ h1(c)·b[c] mod 2^32 ) · 2^32 + ( Σ h2(c)·b[c] mod 2^32 ),   h1, h2 odd.
- * The base wraps modulo 2^32, so the lanes do too: the digest of a sum is the sum of the digests
- * even where an entry wraps, which one sum modulo 2^64 would not give.
+ * The base wraps modulo 2^32, so both halves do too. Therefore the digest of a sum is the sum of
+ * the digests, even if an entry wraps. One sum modulo 2^64 would not have this property.
  */
 #ifndef HEARSAY_BASE_DIGEST_H
 #define HEARSAY_BASE_DIGEST_H

@@ -1,9 +1,10 @@
 /* Allocates memory, or ends the program with a sentence.
  *
- * Without memory a node cannot run, and no caller could do more than report it. So these functions
- * print "hearsay: out of memory: ..." with a remedy and end with exit code 1 (fatal). Files on disk
- * stay intact. Sizes from a user's files are different: their reader reports which file is too
- * large (struct problem). Tests: tests/unit/base/test_memory.c and tests/process/test_memory.sh.
+ * Without memory a node cannot run, and no caller could do more than report the failure. So these
+ * functions print "hearsay: out of memory: ..." with a remedy and end with exit code 1 (fatal).
+ * Files on disk stay intact. A size from a user's file is different: the file's reader reports that
+ * the file is too large (struct problem). Tests: tests/unit/base/test_memory.c and
+ * tests/process/test_memory.sh.
  */
 #ifndef HEARSAY_BASE_MEMORY_H
 #define HEARSAY_BASE_MEMORY_H

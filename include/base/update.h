@@ -26,8 +26,8 @@ struct update {
     uint32_t count;
     uint32_t *index; /* [count] base entries, strictly increasing */
     int8_t *level;   /* [count] move of each entry in multiples of `amount`: -127 .. 127, not 0 */
-    /* Only in a node's own publication: a running statistic has to move farther than an update can
-     * carry, so the next publication will move it again. */
+    /* true = a running statistic has to move farther than this update can carry, so the next
+     * publication will move it again. Only set in a node's own publication. */
     bool needs_more;
 };
 

@@ -43,7 +43,7 @@ struct weights_copy {
 };
 
 /* Returns the weight of number i of the copy, which the program may have changed. w: the weight
- * before. */
+ * before the change. */
 static inline ON_DEVICE float weights_copy_read(const struct weights_copy *copy, size_t i, float w)
 {
     return copy->is_rounded ? half_follow(copy->type, ((const uint16_t *)copy->at)[i], w)
@@ -58,8 +58,8 @@ static inline ON_DEVICE void weights_copy_write(const struct weights_copy *copy,
         ((float *)copy->at)[i] = w;
 }
 
-/* The numbers that the exchange has of running statistics (exchange/statistics.h): the first of
- * each vector, or those of one statistic. */
+/* Numbers that the exchange keeps for running statistics (exchange/statistics.h): the first number
+ * of each vector, or the numbers of one statistic. */
 struct statistic {
     float *trained, *before, *slow, *reset, *w;
 };
