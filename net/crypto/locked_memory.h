@@ -3,9 +3,9 @@
  *   one region, allocated at start ─► an arena ─► identity, swarm keys, handshakes, sessions
  *
  * The region is never swapped out and is in no core dump (secret_memory_new), so a core dump of a
- * node can be shared. A failed CHECK wipes it first. If RLIMIT_MEMLOCK is too low to lock it, keys
- * may be swapped out; all other guarantees remain. Code that computes with keys leaves copies on
- * the stack during the computation and wipes them afterwards. Tests:
+ * node can be shared. A failed CHECK wipes the region before the abort. If RLIMIT_MEMLOCK is too
+ * low to lock the region, keys may be swapped out; all other guarantees remain. Code that computes
+ * with keys leaves copies on the stack during the computation and wipes them afterwards. Tests:
  * tests/unit/net/test_locked_memory.c, tests/world/test_keys_apart.c and
  * tests/process/test_keys.sh, which searches the memory of a process.
  */

@@ -16,8 +16,9 @@
  *
  * Signed bytes travel beyond neighbours to members of all versions and must mean the same to each.
  * They are bound to the context, which contains PROTOCOL_OF_CONTEXT: the first version with today's
- * records, rumors, orders, proofs and votes. A release that changes one of them cannot talk to the
- * release before it. It raises PROTOCOL_OLDEST, PROTOCOL_NEWEST and PROTOCOL_OF_CONTEXT.
+ * records, rumors, orders, proofs and votes. A release that changes one of these formats cannot
+ * talk to the release before it. It raises PROTOCOL_OLDEST, PROTOCOL_NEWEST and
+ * PROTOCOL_OF_CONTEXT.
  */
 #ifndef HEARSAY_NET_FRAME_PROTOCOL_H
 #define HEARSAY_NET_FRAME_PROTOCOL_H

@@ -9,9 +9,9 @@ static bool prev_is(const uint8_t *head, const uint8_t hash[static HEAD_HASH_BYT
     return memcmp(head + HEAD_PREV_AT, hash, HEAD_HASH_BYTES) == 0;
 }
 
-/* Returns true if the two heads of one stream contradict each other: they are different and have
- * one number (the head with the smaller bytes comes first); or they have consecutive numbers, and
- * prev of the second is not the hash of the first. */
+/* Returns true if the two heads of one stream contradict each other. Either they have one number
+ * and differ, and `first` has the smaller bytes. Or they have consecutive numbers, and prev of the
+ * second is not the hash of the first. */
 static bool is_equivocation(const struct signed_head *first, const struct signed_head *second)
 {
     const uint64_t from = signed_head_seq(first), to = signed_head_seq(second);
@@ -19,8 +19,8 @@ static bool is_equivocation(const struct signed_head *first, const struct signed
                       : from + 1 == to && !prev_is(second->bytes, first->hash);
 }
 
-/* If first and second are equal, returns true if the head exceeds a limit. If they are
- * consecutive, returns true if they claim sample counts that cannot follow each other. */
+/* If first and second are equal, returns true if the head exceeds a limit. If their numbers are
+ * consecutive, returns true if the second sample count cannot follow the first. */
 static bool is_excess(const struct signed_head *first, const struct signed_head *second,
                       uint64_t parameters)
 {

@@ -50,8 +50,8 @@ enum error proof_parse(const uint8_t in[static PROOF_BYTES],
 enum error proof_verify(const uint8_t in[static PROOF_BYTES],
                         const uint8_t context[static CONTEXT_BYTES]) MUST_USE;
 
-/* Returns true if `proof` keeps fewer rumors than `than`, a proof against the same author: the
- * lower incarnation in doubt is stricter, and for equal ones the lower keep. */
+/* Returns true if `proof` keeps fewer rumors than `than`, a proof against the same author. The
+ * lower incarnation is stricter; if the incarnations are equal, the lower `keep`. */
 bool proof_is_stricter(const struct proof *proof, const struct proof *than);
 
 /* Returns how many rumors of this incarnation of the author are not in doubt; UINT32_MAX = all. */

@@ -30,8 +30,7 @@ static inline uint64_t levels_magnitudes(uint64_t levels)
     return (levels ^ negative * 0xFF) + negative;
 }
 
-/* Returns the set of those of the eight bytes that are >= bound (1 .. 127). All bytes are 0 ..
- * 127. */
+/* Returns the set of the bytes that are >= bound (1 .. 127). All bytes are 0 .. 127. */
 static inline uint64_t levels_at_least(uint64_t bytes, unsigned bound)
 {
     return (bytes + EACH_ONE * (128 - bound)) & EACH_TOP;

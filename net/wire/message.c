@@ -149,8 +149,8 @@ void message_reader_free(struct message_reader *reader)
     free(reader);
 }
 
-/* Reads the big-endian length behind the type byte. Returns false if the input ends before it
- * does. */
+/* Reads the big-endian length behind the type byte. Returns false if the input ends before the
+ * length does. */
 static bool scan_length(const uint8_t *in, size_t bytes, size_t width, uint64_t *length)
 {
     if (bytes < 1 + width)
@@ -161,8 +161,8 @@ static bool scan_length(const uint8_t *in, size_t bytes, size_t width, uint64_t 
     return true;
 }
 
-/* Returns the size of the integer, text or bin at `in`; 0 = it has another type, or the input ends
- * before it does. */
+/* Returns the size of the integer, text or bin at `in`; 0 = the item has another type, or the input
+ * ends before the item does. */
 static size_t scan_item(const uint8_t *in, size_t bytes)
 {
     const uint8_t type = in[0];

@@ -88,7 +88,7 @@ enum bye_reason {
     BYE_BROKEN,         /* the receiver sent something invalid */
     BYE_SILENT,         /* the sender received nothing from the receiver for too long */
     BYE_RENEW,          /* session keys must be renewed: dial again */
-    BYE_FULL,           /* the sender has enough neighbours: try others */
+    BYE_FULL,           /* the sender has enough neighbours: try other members */
     BYE_EXPELLED,       /* the receiver was expelled by the operator, a proof or votes */
     BYE_NOT_ADMITTED    /* the receiver is not on the sender's membership list */
 };

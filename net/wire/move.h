@@ -11,8 +11,8 @@
  * and two fifths of the second, even those of a node alone or in its first seconds
  * (tests/decisions/030-limit-moves-by-initial-weights.md). A publication beyond a limit is cut: the
  * rest stays in the residual or goes into another rumor. Cuts add at most 129 rumors to a
- * publication: the squared length of all its entries is at most P, that of two consecutive rumors
- * above P / 64. Tests: tests/unit/net/test_move.c.
+ * publication: the squared length of all its entries is at most P, and the squared length of two
+ * consecutive rumors is above P / 64. Tests: tests/unit/net/test_move.c.
  */
 #ifndef HEARSAY_NET_WIRE_MOVE_H
 #define HEARSAY_NET_WIRE_MOVE_H

@@ -50,8 +50,8 @@ struct order {
     uint8_t subject[ID_BYTES]; /* id of the member; rekey: hash of the new key */
     uint64_t issued_ms;
     char reason[ORDER_REASON_BYTES + 1]; /* admit: a name */
-    /* admit: incarnations above this one are admitted. For the others, the member's earlier orders
-     * stay in effect. 0 = all are admitted. */
+    /* admit: incarnations above this one are admitted. For this incarnation and lower ones, the
+     * member's earlier orders stay in effect. 0 = all are admitted. */
     uint64_t after;
     uint64_t until_ms; /* rekey: milliseconds since 1970 until which older keys are accepted */
     uint8_t before[HASH_BYTES]; /* rekey: hash of the key that the new key replaces */

@@ -56,9 +56,9 @@ void rumor_signed_head(const uint8_t *in, size_t bytes, const uint8_t context[st
 /* Decodes a rumor and checks everything except its predecessor: the limits of the head (tau,
  * amount, count, move), the signature, the hash of the body, its structure and order, top and
  * length, index < parameters, no bits left over. update->index and update->level have `capacity`
- * entries and are undefined unless the result is OK. Returns TOO_BIG for more entries than that,
- * MALFORMED for limits or body, FORGED for signature or hash. With a capacity of RUMOR_ENTRIES_MAX,
- * acceptance is a pure function of the bytes. */
+ * entries and are undefined unless the result is OK. Returns TOO_BIG for more than `capacity`
+ * entries, MALFORMED for limits or body, FORGED for signature or hash. With a capacity of
+ * RUMOR_ENTRIES_MAX, acceptance is a pure function of the bytes. */
 enum error rumor_decode(const uint8_t *in, size_t bytes,
                         const uint8_t context[static CONTEXT_BYTES], uint64_t parameters,
                         uint32_t capacity, struct update *update) MUST_USE;
