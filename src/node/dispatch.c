@@ -36,7 +36,7 @@
 /* The following functions meet a new peer. */
 
 /* Returns true if a peer that has dialled this node must be refused because this node has enough
- * neighbours. In a large swarm these are twice DEGREE, and more if few members have an address to
+ * neighbours. In a large swarm, twice DEGREE are enough, or more if few members have an address to
  * dial. A peer with another open conversation is not refused. A training member that was unknown or
  * dead here (is_lost) is refused only if few slots are free, because a whole swarm may be behind
  * it. */
@@ -406,7 +406,7 @@ static void on_member_list(struct node *node, const struct peer *peer, const str
     (void)member_gossip_on_records(node, peer, &list->bulk, false);
 }
 
-/* Handles messages about admission, keys, expulsion and settings. Refuses those of inference. */
+/* Handles messages about admission, keys, expulsion and settings. Refuses inference messages. */
 static void on_rule(struct node *node, const struct peer *peer, const struct message *message)
 {
     CHECK(peer->state == PEER_OPEN && message->kind < MESSAGE_KINDS);

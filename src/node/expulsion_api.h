@@ -52,9 +52,9 @@ struct node_arrival {
 };
 #define NODE_ARRIVALS 512 /* maximum arrivals that node_arrivals lists for one origin */
 /* Writes arrival times of rumors of origin i (inspect.h), newest first, and returns their number.
- * They are of the origin's last rumor, of its oldest one in the log, and of some between them.
- * Those between are at least one second and 1/32 of their age apart. An order's limit may be any of
- * these rumors. */
+ * Lists the origin's last rumor, its oldest rumor in the log, and some rumors between these two.
+ * Rumors between are listed at least one second and 1/32 of their age apart. An order's limit may
+ * be any of these rumors. */
 uint32_t node_arrivals(const struct node *node, uint64_t now_ns, uint32_t i,
                        struct node_arrival out[static NODE_ARRIVALS]);
 /* Returns the time since which the log has every rumor. If node_arrivals returns 0 for an

@@ -55,9 +55,9 @@ void join_ask_to_confirm(struct node *node)
         anti_entropy_ask_for_all(node, chosen);
 }
 
-/* To join, this node may have fewer rumors than the neighbour that has shown most of them: one
- * rumor per origin may be in transit. A neighbour that has not joined counts only if this node is
- * MEET_NS old, or NODE_JOIN_WAIT_NS if that neighbour knows no rumor. */
+/* To join, this node may have fewer rumors than the neighbour that has shown the most: one rumor
+ * per origin may be in transit. A neighbour that has not joined counts only if this node is MEET_NS
+ * old, or NODE_JOIN_WAIT_NS if that neighbour knows no rumor. */
 void join_on_knowledge(struct node *node, const struct peer *from, uint64_t missing)
 {
     const uint64_t few = broadcast_active_origins(node);
@@ -77,7 +77,7 @@ static void restart(struct node *node)
     CHECK(!base_is_whole(node));
     node->join->must_restart = true;
     node->join->company_ns = node->now_ns;
-    /* another restart is due only if this lasts NODE_LOST_WAIT_NS longer */
+    /* another restart is due only if the base lacks blocks for NODE_LOST_WAIT_NS more */
     fetch_restart_wait(node);
     (void)notes_add(
         &node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_WARNING,

@@ -16,14 +16,14 @@
 #define LAST_MOST 32 /* maximum publications of a node after its training has ended */
 /* The last publications end when the threshold tau falls below this part of leave.tau. */
 #define LAST_PART (1.0F / 50)
-/* A leaving member counts until its last sign of life is older than this plus two renewal
- * periods. */
+/* A leaving node compares its base with another leaver's until that leaver's last record or rumor
+ * is older than this plus two renewal periods. */
 #define FRESH_NS (3 * SECOND_NS)
 
 struct leave {
     uint64_t began_ns;
     uint64_t hurry_ns;       /* due time of an early round of gossip; 0 = none */
-    uint32_t published_last; /* publications since training ended that another one followed */
+    uint32_t published_last; /* publications after training, without the last one */
     float tau;               /* tau of the first publication after training ended */
     /* Other members have all rumors of this node, which publishes no more. */
     bool ours_known;
@@ -112,7 +112,7 @@ void leave_on_gossip(struct node *node)
 }
 
 /* Returns true if all neighbours have shown that they have our rumors. A neighbour without a
- * complete base cannot show that, and is ignored if another neighbour has them. */
+ * complete base cannot show this. Such a neighbour is ignored if another one has our rumors. */
 static bool neighbours_have_ours(const struct node *node)
 {
     uint32_t have = 0, lack = 0;
@@ -142,7 +142,7 @@ static bool others_hold_our_base(const struct node *node)
 }
 
 /* Returns true if other members have all our rumors. Stays true once all neighbours of a settled
- * node have had them. Without neighbours, all live members must hold our base: otherwise a
+ * node have had our rumors. Without neighbours, all live members must hold our base: otherwise a
  * connection is broken and will be made again. */
 static bool ours_are_known(struct node *node)
 {

@@ -89,7 +89,7 @@ struct node_options {
     /* Entries per block, equal on all nodes: BLOCK_ENTRIES, or less in a small test. */
     uint32_t block_entries;
     uint64_t incarnation; /* present incarnation, higher than all earlier ones of this node */
-    /* history of the base when the node starts, from node_on_saved; only node_new reads it */
+    /* base's history at the start, from node_on_saved or node_history; only node_new reads it */
     const uint8_t *history;
     size_t history_bytes; /* size of `history`; 0 = the base has the first weights */
     bool has_operator;    /* the swarm has an operator, who expels and admits members */

@@ -6,7 +6,7 @@
 #include "node/lifecycle/lifecycle.h"
 #include "node/orders/proofs.h"
 
-/* Time for which most nodes must differ from this one before it follows them. */
+/* Time for which most nodes must differ from this one before this node follows the majority. */
 #define LONG_NS (30 * SECOND_NS)
 /* Duration of a tie after which a node that obeys a proof suspends it. */
 #define LONGER_NS (300 * SECOND_NS)
@@ -151,8 +151,8 @@ void suspension_on_version(struct node *node, const struct peer *from,
     }
 }
 
-/* Counts the votes on one proof. unknown: what a neighbour without a shown version adds to `lead`,
- * 0 or -1. */
+/* Counts the votes on one proof. unknown: number, 0 or -1, that a neighbour without a shown version
+ * adds to `lead`. */
 static struct votes votes_on(const struct node *node, uint32_t i, bool we_have, int unknown)
 {
     const struct doubt *doubt = &node->suspension->doubts[i];
@@ -177,8 +177,9 @@ static uint64_t patience_ns(const struct node *node, const struct votes *votes, 
     return votes->lead == 0 && !votes->we_have ? LONGER_NS : LONG_NS;
 }
 
-/* Returns true if most nodes have differed from this one for so long that it must follow them. A
- * node that has not joined has no vote, and follows only once a neighbour has shown a version. */
+/* Returns true if most nodes have differed from this one for so long that this node must follow the
+ * majority. A node that has not joined has no vote, and follows only once a neighbour has shown a
+ * version. */
 static bool is_outvoted(struct node *node, uint32_t i, const struct votes *votes, bool is_suspended)
 {
     struct doubt *doubt = &node->suspension->doubts[i];

@@ -25,10 +25,10 @@ void suspension_on_open(struct node *node, const struct peer *peer);
 /* Forgets what neighbours have shown about the proof against this author, because the proof has
  * changed. */
 void suspension_on_proof(struct node *node, const uint8_t author[static ID_BYTES]);
-/* Finds out from a neighbour's version which proofs it obeys. */
+/* Finds out from a neighbour's version which proofs the neighbour obeys. */
 void suspension_on_version(struct node *node, const struct peer *from,
                            const struct message *version);
-/* Finds out from a part of a neighbour's history which proofs it disobeys. */
+/* Finds out from a part of a neighbour's history which proofs the neighbour disobeys. */
 void suspension_on_history(struct node *node, const struct peer *from,
                            const struct message *history);
 /* Suspends one proof that most nodes disobey, or ends one suspension if most obey. Returns that

@@ -1,5 +1,5 @@
-/* Swarm keys. The owner, the program that runs the node, gives one from the configuration and
- * stores those that the operator's orders bring (orders/key_rotation.h).
+/* Swarm keys. The owner, the program that runs the node, gives the node one key from the
+ * configuration, and stores the keys that the operator's orders bring (orders/key_rotation.h).
  *
  *   options.swarm_key, kept.swarm_keys ────► node ─ learns another ─► node_swarm_keys: to be kept
  *   wall clock ───────────────────────────►    end of the time in which older keys are accepted

@@ -23,8 +23,8 @@
 #define LONG      256
 #define WHOLE_MAX ((MESSAGE_MAX - MESSAGE_ADDS) / (VERSION_ENTRY_BYTES + LEARNED_BYTES))
 
-/* Returns the number of rumors in the swarm: those that this node knows, or, before it has joined,
- * those that a joined neighbour knows if these are more. */
+/* Returns the number of rumors in the swarm, as far as this node knows: the rumors that it has.
+ * Before it has joined, returns the number that a joined neighbour has, if that is larger. */
 static uint64_t rumors_there_are(const struct node *node)
 {
     const uint64_t shown = joining_has_joined(node) ? 0 : broadcast_most_shown(node, true);

@@ -182,8 +182,8 @@ static uint32_t incarnations_of(const struct versions *versions, const uint8_t *
     return incarnations;
 }
 
-/* Returns true if the table may take another origin of a node that already has `incarnations` of
- * them. An entry is never freed, because its rumors stay in the sum. So neither a node that
+/* Returns true if the table may take another origin of a node that already has `incarnations`
+ * origins. An entry is never freed, because its rumors stay in the sum. So neither a node that
  * restarts often nor many unknown nodes may fill the table. */
 static bool may_have_place(const struct versions *versions, uint32_t incarnations)
 {

@@ -133,8 +133,9 @@ void broadcast_on_sent(struct node *node, const struct peer *peer);
 #define VERSION_HASH_NONE UINT64_MAX /* hash that a node sends while broadcast_lacks_first */
 void anti_entropy_show(struct node *node, const struct peer *peer, bool whole);
 void anti_entropy_show_all(struct node *node);
-/* Shows our version to one random neighbour, or to all while this node leaves. Sends the whole if it
- * is short and differs, or after a partition, else a slice. Call it every round of gossip. */
+/* Shows our version to one random neighbour, or to all while this node leaves. Sends the whole
+ * version if it is short and differs from the neighbour's, or after a partition. Otherwise sends a
+ * slice. Call it every round of gossip. */
 void anti_entropy_round(struct node *node);
 /* Requests this neighbour's whole version, unless our base is incomplete. In a swarm of more than
  * 256 origins, does so at most every 10 s, because the version may fill a whole message. */
@@ -149,7 +150,8 @@ bool anti_entropy_on_version(struct node *node, const struct peer *from,
  * another stream than ours, sends the neighbour our heads of that stream (equivocation.h). */
 uint64_t anti_entropy_missing(struct node *node, const struct peer *from,
                               const struct message *version);
-/* Call it when the neighbour's version equals ours: it has all rumors that this node published. */
+/* Call it when the neighbour's version equals ours: the neighbour has all rumors that this node
+ * published. */
 void anti_entropy_on_same(struct node *node, const struct peer *from,
                           const struct message *version);
 /* Adds a note if the neighbour's version equals ours but the digest of its base differs. */
@@ -168,7 +170,7 @@ void push_backlog_on_want(struct node *node, const struct peer *from, uint64_t t
  * rumor, so that this node needs a base that contains it. */
 bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq);
 /* Call it when the neighbour of conversation `conn` is lost: requests from random neighbours the
- * rumors that it used to push to us. */
+ * rumors that the lost one used to push to us. */
 void repair_on_lost(struct node *node, uint64_t conn);
 /* Requests missing rumors that have not arrived in time. Call it a few times a second. */
 void repair_review(struct node *node);

@@ -44,8 +44,8 @@ void broadcast_on_prune(struct node *node, const struct peer *from, uint64_t tag
 }
 
 /* While a node takes over a base, its slow link should carry no rumors that the base contains. So
- * it gets new rumors only from its donor and from their origins, and relays none. A node in
- * BASE_ROLLING takes rumors from no neighbour. */
+ * the node gets new rumors only from its donor and from the rumors' origins, and relays none. A
+ * node in BASE_ROLLING takes rumors from no neighbour. */
 void broadcast_hold_back(struct node *node, const struct peer *peer)
 {
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);

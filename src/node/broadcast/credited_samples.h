@@ -23,7 +23,7 @@ struct reported_samples {
 };
 
 /* Returns the sum of the credited samples of all reports. reported[0] is this node's own report,
- * which counts in full; the call reorders the others. learners: training members, this node
+ * which counts in full; the call reorders the other reports. learners: training members, this node
  * included. */
 double credited_samples_sum(struct reported_samples *reported, uint32_t count, uint32_t learners);
 
@@ -35,8 +35,8 @@ double credited_samples_sum(struct reported_samples *reported, uint32_t count, u
  * larger of `counted` and the median. */
 double credited_samples_begin(double all, double counted, uint64_t *said, uint32_t count);
 
-/* Returns the number of learned samples from which a node continues to count: `counted`, or the
- * lower median of `said`, at most `all`, if that is clearly larger. */
+/* Returns the number of learned samples from which a node continues to count: `counted`, unless the
+ * lower median of `said` (at most `all`) is clearly larger; then that median. */
 double credited_samples_continue(double all, double counted, uint64_t *said, uint32_t count);
 
 #endif

@@ -114,8 +114,8 @@ void equivocation_on_entry(struct node *node, const struct peer *from, const str
         say_heads(node, from, origin, entry->next);
 }
 
-/* Finds a head of ours that contradicts `theirs`; returns false if there is none. First tries that
- * of the rumor before `theirs`, which gives the stricter proof. */
+/* Finds a head of ours that contradicts `theirs`; returns false if there is none. First tries our
+ * head of the rumor before `theirs`, which gives the stricter proof. */
 static bool find_contrary(const struct node *node, uint32_t origin_index,
                           const struct signed_head *theirs, struct signed_head *ours)
 {

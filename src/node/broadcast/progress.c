@@ -72,7 +72,7 @@ double progress_claimed(const struct node *node)
 }
 
 /* Sets reported[], by member number, to the samples that each member reported in this period. The
- * last entry is the sum over former members. Returns the number of others with reports. */
+ * last entry is the sum over former members. Returns the number of other members with reports. */
 static uint32_t tally(const struct node *node, struct reported_samples *reported)
 {
     const struct members *members = membership_members(node);

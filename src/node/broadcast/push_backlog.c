@@ -2,10 +2,11 @@
  *
  *   push, WANT ──queue full──► number of the first rumor ──space again──► from the log, in order
  *
- * Only that number is kept, and meanwhile no other rumor of that origin is pushed. PRUNE ends the
- * backlog, because another neighbour was faster. TAKE ends the backlogs of all origins, because the
- * base contains the rumors. So a full link delays rumors but does not break the tree: the neighbour
- * looks for another parent only if no rumor arrives. Tests: tests/world/test_repair.c.
+ * Only that first number is kept. Until the backlog ends, no other rumor of that origin is pushed.
+ * PRUNE ends the backlog, because another neighbour was faster. TAKE ends the backlogs of all
+ * origins, because the base contains the rumors. So a full link delays rumors but does not break
+ * the tree: the neighbour looks for another parent only if no rumor arrives. Tests:
+ * tests/world/test_repair.c.
  */
 #include <string.h>
 

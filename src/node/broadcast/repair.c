@@ -218,8 +218,8 @@ static uint64_t after_ns(const struct peer *peer)
 }
 
 /* Returns true if no rumor of the origin has arrived since the last check. Also returns true if
- * rumors are missing for SLOW_NS, no fewer than at the last check, and a neighbour other than our
- * parent has them. */
+ * rumors have been missing for SLOW_NS, their number has not fallen since the last check, and a
+ * neighbour other than our parent has them. */
 static bool is_too_slow(const struct node *node, const struct origin *origin)
 {
     const struct gap *gap = &origin->gap;
@@ -273,7 +273,7 @@ static bool close_gap(struct node *node, const struct peer *peer, struct origin 
     return true;
 }
 
-/* Starts at a different origin each time, so that none is always served first. */
+/* Starts at a different origin each time, so that no origin is always served first. */
 void repair_review(struct node *node)
 {
     struct repair *repair = &node->broadcast->repair;

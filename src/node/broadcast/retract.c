@@ -65,9 +65,9 @@ uint64_t retract_digest(struct node *node, uint32_t origin_index, uint32_t from)
     return digest;
 }
 
-/* Removes the origin's rumors from number origin->keep on from the version and returns how many
- * these were. In BASE_ROLLING none of them is taken out of the learner's base, because all blocks
- * of the base arrive again. */
+/* Removes the origin's rumors from number origin->keep on from the version and returns their
+ * number. In BASE_ROLLING none of them is taken out of the learner's base, because all blocks of
+ * the base arrive again. */
 static uint64_t cut(struct node *node, uint32_t origin_index, struct origin *origin)
 {
     struct broadcast *broadcast = node->broadcast;

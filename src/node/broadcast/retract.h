@@ -7,8 +7,8 @@
  * The base is a sum, so the order of removal does not matter. But if each origin's last rumor
  * leaves first, the learner's base always contains a prefix of each stream, as every version does.
  * Until all are out, these rumors stay in the log (rumor_log_pin), the base is not served, and no
- * other base is taken over. If the log lacks some rumors, none of that origin is taken out, and a
- * neighbour's base without them is taken over (transfer/fetch.c). Tests:
+ * other base is taken over. If the log lacks some rumors, no rumor of that origin is taken out, and
+ * a neighbour's base without them is taken over (transfer/fetch.c). Tests:
  * tests/world/test_expulsion.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_RETRACT_H

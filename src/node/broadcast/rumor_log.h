@@ -7,8 +7,9 @@
  * A withheld rumor (apply.c) is skipped, and later rumors are given to the learner. A release
  * returns to the first skipped rumor. A new rumor overwrites the oldest, but never one that the
  * learner still needs or that is pinned for a retraction. When half of the log waits for the
- * learner, the log refuses received rumors, which anti-entropy brings later. A crowded log also
- * refuses them, and no publication starts. So an own publication always fits.
+ * learner, the log refuses received rumors, which anti-entropy brings later. A crowded log
+ * (rumor_log_is_crowded) also refuses received rumors, and no publication starts. So an own
+ * publication always fits.
  */
 #ifndef HEARSAY_NODE_BROADCAST_RUMOR_LOG_H
 #define HEARSAY_NODE_BROADCAST_RUMOR_LOG_H

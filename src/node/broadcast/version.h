@@ -126,8 +126,8 @@ uint64_t entries_hash(const uint8_t *entries, size_t count);
 
 /* Sets known[], [max] bits by origin index, to the origins that another node knows, by its latest
  * entries and the hash of its whole version. The node knows the origins that it lists, and all
- * others except some of our latest; the hash tells how many. Returns false and sets all bits if no
- * number fits the hash. */
+ * others except some of our latest. The hash tells how many of our latest are unknown there.
+ * Returns false and sets all bits if no number fits the hash. */
 bool versions_known(const struct versions *versions, const uint8_t *entries, size_t count,
                     uint64_t hash, uint64_t *known);
 

@@ -2,8 +2,8 @@
  *
  *   accept, dial ──► peer ── handshake ──► HELLO ──► open: a neighbour ── BYE ──► closing ──► end
  *
- * Other folders see a peer as const; only this one changes it. Their state per neighbour is in
- * arrays of their own, by slot.
+ * Other folders see a peer as const; only this one changes it. Other folders keep their state per
+ * neighbour in arrays of their own, by slot.
  */
 #ifndef HEARSAY_NODE_CONNECTION_CONNECTION_H
 #define HEARSAY_NODE_CONNECTION_CONNECTION_H

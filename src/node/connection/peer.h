@@ -77,8 +77,9 @@ struct peer {
     uint64_t since_ns; /* time when the present state began */
     /* Time when bytes last arrived within FRAME_NS of the last complete frame. */
     uint64_t heard_ns;
-    uint64_t framed_ns;   /* time when the last frame was complete */
-    uint64_t pinged_ns;   /* time when the last PING was sent */
+    uint64_t framed_ns; /* time when the last frame was complete */
+    /* time when the last PING was sent; before the first PING, when the conversation started */
+    uint64_t pinged_ns;
     uint64_t answered_ns; /* sending time of the last PING that a PONG has answered */
     uint64_t rtt_ns;      /* last measured round-trip time; 0 = unknown */
     uint64_t renew_ns;    /* time when the session must get new keys */
@@ -138,8 +139,8 @@ const uint8_t *peer_message(const struct peer *peer, size_t *bytes);
 /* Wipes the last message that peer_take returned, which was secret. */
 void peer_wipe_taken(struct peer *peer);
 
-/* Returns true if messages of this kind exist in the conversation's protocol version. Others are
- * neither sent nor accepted. */
+/* Returns true if messages of this kind exist in the conversation's protocol version. Messages of
+ * other kinds are neither sent nor accepted. */
 bool peer_knows(const struct peer *peer, enum message_kind kind);
 
 /* Queues a message. Returns false if its queue is full. */

@@ -19,8 +19,9 @@
 #include "node/core.h"
 
 /* Names of the settings "mean M and deviation D of KIND": the moments of a node's samples as its
- * model gets them, and of the numbers that it predicts. Two values differ only if one deviation is
- * more than twice the other, or the means are farther apart than the larger deviation. */
+ * model gets them, and of the numbers that the model predicts. Two values differ only if one
+ * deviation is more than twice the other, or the means are farther apart than the larger
+ * deviation. */
 #define SETTINGS_INPUTS  "data.inputs"
 #define SETTINGS_TARGETS "data.targets"
 

@@ -222,8 +222,9 @@ static bool may_try(struct node *node)
     return dialer->tries + 1 <= TRIES_MAX;
 }
 
-/* Returns a random candidate that may be dialled now; NULL if there is none. lost: true = one with
- * no known live member; false = one with a live member, a seed, or in a small swarm any. */
+/* Returns a random candidate that may be dialled now; NULL if there is none. lost: true = a
+ * candidate with no known live member; false = one with a live member, or a seed; in a small swarm
+ * any candidate. */
 static struct candidate *due(struct node *node, bool lost)
 {
     if (node->discovery->dialer.count == 0)

@@ -77,7 +77,8 @@ void dialer_on_met(struct node *node, const struct peer *peer);
 void dialer_on_open(struct node *node, const struct peer *peer);
 /* Call it when the dialled peer turns out to be this node itself. */
 void dialer_on_self(struct node *node, const struct peer *peer);
-/* Makes the dials due that wait longest, as after a refusal. Call it when admission has changed. */
+/* Makes dials due at once that wait for the longest time, for example after a refusal. Call it when
+ * admission has changed. */
 void dialer_redial(struct node *node);
 /* Makes a dial of each candidate due at once. */
 void dialer_call_all(struct node *node);

@@ -114,8 +114,8 @@ static uint64_t due_after_ns(const struct node *node, const struct record *said)
 }
 
 /* Returns true if this node's last record is too old or no longer true. A leaving node also renews
- * it once its base no longer changes, because it waits until other members report the same
- * digest. */
+ * its record once its base no longer changes, because the node waits until other members report the
+ * same digest. */
 static bool is_outdated(const struct node *node, const struct record *said,
                         const struct record *now)
 {

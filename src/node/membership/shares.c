@@ -100,8 +100,8 @@ void shares_review(struct members *members, bool by_throughput, uint64_t now_ns)
 }
 
 /* Returns the member's claimed throughput divided by its movement of the base; 0 = unknown. By
- * throughput, the claim is that of its rumors: a member that stopped reports almost nothing now,
- * but its movement still counts. */
+ * throughput, uses the claim of the member's rumors: a member that stopped now reports almost
+ * nothing, but its movement still counts. */
 static double ratio_of(const struct members *members, uint32_t i, bool by_throughput,
                        uint64_t now_ns)
 {

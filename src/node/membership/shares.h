@@ -13,8 +13,8 @@
  *           at most the mean weight of those that published, for a minute, and then 0
  *
  * A faster member moves the base more, and with a larger share, so an honest claim is far below its
- * bound. A node that can publish a hundredth of what it learned still moves a tenth of it. Tests:
- * tests/unit/node/test_shares.c.
+ * bound. A node that can publish only a hundredth of the entries still publishes a tenth of its
+ * movement. Tests: tests/unit/node/test_shares.c.
  */
 #ifndef HEARSAY_NODE_MEMBERSHIP_SHARES_H
 #define HEARSAY_NODE_MEMBERSHIP_SHARES_H

@@ -7,7 +7,7 @@
 #include "node/orders/orders.h"
 #include "wire/message.h"
 
-/* Strangers, incarnations of ids that are not admitted, that are remembered at most. */
+/* Maximum number of remembered strangers (incarnations of ids that are not admitted). */
 #define STRANGERS_MAX 256
 
 struct stranger {

@@ -29,7 +29,7 @@ size_t key_rotation_arena_bytes(void);
 void key_rotation_free(struct node *node); /* Wipes the swarm keys from memory. */
 
 /* Call it when orders after number `before` were stored. If they introduce a key that this node
- * lacks, requests the key from the neighbour `from` that sent the orders, unless it is NULL. */
+ * lacks, requests the key from the neighbour `from` that sent the orders, unless `from` is NULL. */
 void key_rotation_on_orders(struct node *node, const struct peer *from, uint32_t before);
 /* Handles a SWARM_KEY message about the order with this number. An empty `key` requests the key
  * that the order introduces; otherwise `key` is that key. */

@@ -37,8 +37,8 @@ bool votes_count_here(const struct node *node);
 uint32_t votes_needed(const struct node *node);
 
 /* Stores a vote by one member against another, and sets *is_new. Sets *is_new to false and returns
- * OK if the vote does not count, is not stricter than this voter's last one, or has no place.
- * Returns MALFORMED or FORGED if the bytes are no vote. */
+ * OK if the vote does not count, is not stricter than this voter's last one, or cannot be stored
+ * now. Returns MALFORMED or FORGED if the bytes are no vote. */
 enum error votes_take(struct node *node, const uint8_t in[static VOTE_BYTES],
                       bool *is_new) MUST_USE;
 /* Casts this node's vote to expel a member and sends it to all neighbours. Returns false if the

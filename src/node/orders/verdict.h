@@ -5,7 +5,7 @@
 
 #include "node/core.h"
 
-/* Returns the reason why this member is expelled, also while its verdict is suspended; NULL = it is
+/* Returns the reason why this member is expelled, even while its verdict is suspended; NULL = it is
  * not expelled. */
 const char *verdict_reason(const struct node *node, const uint8_t id[static ID_BYTES]);
 /* Returns how many rumors of this incarnation a base may contain; UINT32_MAX = all. A suspended

@@ -157,7 +157,7 @@ static double link_budget(struct node *node, const struct slots *eager,
     return cap > 0 ? fmin(standing.room, left) : standing.room;
 }
 
-/* A member counts as lagging if it lags for longer. */
+/* Returns the lag in seconds above which a member counts as lagging. */
 static double lag_most_s(const struct node *node)
 {
     return fmax(LAG_S, publish_span_s(node));

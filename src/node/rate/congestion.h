@@ -11,15 +11,15 @@
  * excess is the backlog: the queueing delay of all traffic on the path. LEDBAT (RFC 6817) uses the
  * same signal. Socket buffers and losses are not read.
  *
- * A round ends when bytes sent after its start have arrived, or when all bytes have, so the
- * end of a burst counts. If the backlog exceeds a target, the rate falls. If it does not, and the
- * round tested the rate, the rate rises. Before the first backlog, each round doubles the rate if
- * it carried enough bytes to test it; the last bytes of a burst are too few. The target (22 ms at 5
- * Mbit/s) is smaller at higher rates, so the faster of two flows through one queue gives way, as in
- * Swift (SIGCOMM 2020). An untested rate is a lower bound of the link's capacity. After an overload
- * the rate rises carefully, because acknowledgements of a long path show an increase late. The
- * first increase can add a backlog of two targets at most; each good round raises that limit 1.5
- * times.
+ * A round ends when bytes sent after its start have arrived, or when all bytes have, so the end of
+ * a burst counts. If the backlog exceeds a target, the rate falls. If it does not, and the round
+ * tested the rate, the rate rises. Before the first backlog, each round doubles the rate if the
+ * round carried enough bytes to test the rate; the last bytes of a burst are too few. The target
+ * (22 ms at 5 Mbit/s) is smaller at higher rates, so the faster of two flows through one queue
+ * gives way, as in Swift (SIGCOMM 2020). An untested rate is a lower bound of the link's capacity.
+ * After an overload the rate rises carefully, because acknowledgements of a long path show an
+ * increase late. The first increase can add a backlog of two targets at most; each good round
+ * raises that limit 1.5 times.
  *
  * A rate that was not tested for ten seconds loses half of its trust every ten seconds, down to the
  * rate of a new link. So a burst after a long silence starts slowly and doubles each round, up to

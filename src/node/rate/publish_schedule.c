@@ -361,8 +361,8 @@ bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update
     return schedule->is_last;
 }
 
-/* Returns the outer momentum divided by the last publication's novelty weight, so that this weight
- * does not change their product. */
+/* Returns the outer momentum divided by the last publication's novelty weight. The gain is
+ * multiplied by that weight (publish_gain), so gain · beta does not depend on the weight. */
 double publish_schedule_beta(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;

@@ -107,8 +107,8 @@ static inline double publish_gain(const struct publish_schedule *schedule)
     return schedule->outer_step.gain * schedule->novelty;
 }
 
-/* Returns the time within which the last publication should be sent: that for which the budget
- * accumulated for it, at most PUBLISH_SPAN_NS. */
+/* Returns the time within which the last publication should be sent: the time for which the budget
+ * accumulated before that publication, at most PUBLISH_SPAN_NS. */
 static inline double publish_span_s(const struct node *node)
 {
     const uint64_t span_ns = node->rate->schedule.span_ns;

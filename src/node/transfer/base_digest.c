@@ -5,7 +5,7 @@
  *
  * The digest is a sum over the entries (base/digest.h), so each block adds its own part. A block
  * may be read from the donor at any time, because it is brought up to our base before it is written
- * (pending_blocks.c). Of a later update, `missing` gets only the entries of unwritten blocks.
+ * (pending_blocks.c). A later update changes `missing` only by its entries in unwritten blocks.
  *
  * The sum is public and linear, so an attacker can construct blocks that fit it. The digest detects
  * zeros, broken memory and wrong code. Digest votes of other members detect constructed bases

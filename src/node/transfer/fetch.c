@@ -30,7 +30,8 @@
 #define STALL_NS (30 * SECOND_NS)
 /* Time after a failed request before that neighbour is asked again. */
 #define REFUSED_NS (10 * SECOND_NS)
-/* Time without a block from a neighbour after which an idle one is asked for the same blocks. */
+/* Time without a block from a neighbour after which an idle neighbour is asked for the same
+ * blocks. */
 #define SLOW_NS (5 * SECOND_NS)
 /* After this time without a useful block, another base is requested. */
 #define STUCK_NS (15 * SECOND_NS)

@@ -3,9 +3,9 @@
  * never published. Other nodes cannot get such rumors, so nodes with and without them would never
  * have one version again.
  *
- * The majority decides. A node whose neighbours lack a lost rumor of its base for LOST_NS gives up
- * this base if they are more than half of its neighbours. Its own progress becomes residual again
- * (takeover.c). A neighbour that lacks rumors of most members lags, and does not count. Tests:
+ * The majority decides. A node gives up its base if more than half of its neighbours have lacked a
+ * lost rumor of this base for LOST_NS. The node's own progress becomes residual again (takeover.c).
+ * A neighbour that lacks rumors of most members lags, and does not count. Tests:
  * tests/world/test_claimed_base.c, test_restore.c.
  */
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 #include "node/transfer/transfer_private.h"
 
-/* A rumor that a neighbour has lacked for this long, and our log too, is in no log. */
+/* A rumor that both a neighbour and our log have lacked for this long is in no log. */
 #define LOST_NS (30 * SECOND_NS)
 /* Shortest time between two comparisons with one neighbour. */
 #define COMPARE_EACH_NS SECOND_NS
@@ -26,9 +26,9 @@ void lost_rumors_forget(struct node *node)
         node->transfer->neighbours[i].lost = (struct lost_rumor){0};
 }
 
-/* Counts the rumors of an origin, from `next` on, that a neighbour's version lacks. If the log
- * lacks the first one, sets *lost to it: to `before` if that is the same rumor, or else only if
- * *lost is not set. */
+/* Counts the rumors of an origin, from `next` on, that a neighbour's version lacks. If the log also
+ * lacks rumor `next`, sets *lost: to `before` if that is the same rumor, otherwise to rumor `next`,
+ * unless *lost is set already. */
 static void count_lead(const struct node *node, uint32_t origin_index, uint32_t next,
                        const struct lost_rumor *before, struct lost_rumor *lost)
 {
@@ -45,8 +45,8 @@ static void count_lead(const struct node *node, uint32_t origin_index, uint32_t 
         *lost = (struct lost_rumor){.tag = origin->tag, .seq = next, .since_ns = node->now_ns};
 }
 
-/* Returns a lost rumor that the version lacks, `before` if it still lacks this one. Only a whole
- * version shows which origins the neighbour does not know. */
+/* Returns a lost rumor that the version lacks: `before`, if the version still lacks that rumor.
+ * Only a whole version shows which origins the neighbour does not know. */
 static struct lost_rumor find_lost(const struct node *node, const struct message *version,
                                    const struct lost_rumor *before)
 {

@@ -4,10 +4,10 @@
  *
  * A block is the sum of its version's rumors; our base is the sum of the rumors given to the
  * learner. If a block contains rumors that our base lacks, it waits until neighbours have pushed
- * them to us. Rumors that a block lacks are added to it from the log when it is given to the
- * learner. The WRITE comes between earlier and later updates, so each entry contains every rumor
- * once. If the log no longer has a lacking rumor, the block is requested again. Tests:
- * tests/world/test_fetch.c.
+ * them to us. When a block is given to the learner, the rumors that the block lacks are added to it
+ * from the log. The WRITE comes between earlier and later updates, so each entry contains every
+ * rumor once. If the log no longer has a rumor that the block lacks, the block is requested again.
+ * Tests: tests/world/test_fetch.c.
  */
 #include <string.h>
 
@@ -177,7 +177,8 @@ static void replay(struct node *node, const struct rumor_log_entry *entry)
     }
 }
 
-/* Returns how many entries the learner may be given now: at least one block's if it is idle. */
+/* Returns how many entries the learner may be given now: at least those of one block if the learner
+ * is idle. */
 static uint32_t room_of(const struct node *node)
 {
     const uint32_t window = node->options.limits.apply_window, applying = broadcast_applying(node);

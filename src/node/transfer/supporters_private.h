@@ -4,8 +4,8 @@
 #include "node/core.h"
 
 /* The lead of one base over another, by member: rumors or samples that only this base contains.
- * Each member counts once as a supporter, so one member cannot outweigh the others by claiming
- * many. Ids that are not in the member table count as one member. */
+ * Each member counts once as a supporter, so one member cannot outweigh the others by claiming many
+ * rumors or samples. Ids that are not in the member table count as one member. */
 struct supporters {
     uint64_t *lead; /* [members_max + 1] rumors or samples by member number, then those of all other
                        ids */
@@ -24,7 +24,7 @@ uint32_t supporters_count(const struct supporters *supporters, const struct node
 /* Returns the largest lead of a member. */
 uint64_t supporters_most(const struct supporters *supporters, const struct node *node);
 /* Returns true if more than half of the members have a lead of at least `least`. This node counts
- * only if it has that lead, and another member only if it has it, or trains and is live. */
+ * only if it has that lead. Another member counts if it has that lead, or trains and is live. */
 bool supporters_are_most(const struct supporters *supporters, const struct node *node,
                          uint64_t least);
 

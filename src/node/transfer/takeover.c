@@ -59,8 +59,9 @@ static bool would_lose_more(const struct node *node, const uint32_t *next)
                              : partition_ours_preferred(&contest));
 }
 
-/* Returns true if most members have published at least `least` rumors that this node lacks, and
- * that the requested history contains; if `also` is not NULL, that history too. */
+/* Returns true if most members have published at least `least` rumors that this node lacks and the
+ * requested history contains. If `also` is not NULL, these rumors must also be in the history
+ * `also`. */
 static bool are_most_ahead(const struct node *node, const uint32_t *also, uint64_t least)
 {
     struct supporters *supporters = &node->transfer->sides[0];
@@ -77,9 +78,9 @@ static bool are_most_ahead(const struct node *node, const uint32_t *also, uint64
     return supporters_are_most(supporters, node, least);
 }
 
-/* Returns true if this node lags, and not only behind one member, which may claim rumors that do
- * not exist: most members have published many rumors that this node lacks, or rumors that an
- * earlier history already had, or most neighbours are far ahead. */
+/* Returns true if this node lags behind more than one member, because one member may claim rumors
+ * that do not exist. Either most members have published many rumors that this node lacks, or any
+ * that an earlier history also has, or most neighbours are far ahead. */
 static bool is_lagging(struct node *node)
 {
     struct history_request *request = &node->transfer->request;

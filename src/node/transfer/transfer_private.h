@@ -34,7 +34,7 @@ struct span {
 struct transfer_neighbour {
     bool has_base;         /* the neighbour's last VERSION says that it has a complete base */
     bool lacks_first;      /* the neighbour lacks the first weights of the swarm */
-    bool is_ahead;         /* so far that this node should take over the neighbour's base */
+    bool is_ahead;         /* so far ahead that this node should take over the neighbour's base */
     bool are_claims_noted; /* a note has named the neighbour for its claims (fetch_on_claims) */
     /* Time since which the neighbour claims rumors that most neighbours lack; 0 = it does not. */
     uint64_t claims_ns;
@@ -167,12 +167,12 @@ static inline uint32_t transfer_block_entries(const struct node *node, uint32_t 
 /* Starts fetching all blocks: of a base with `rumors` rumors (BASE_FETCHING), or for a round of
  * a rolling snapshot (BASE_ROLLING). */
 void fetch_begin(struct node *node, enum base_state state, uint64_t rumors);
-/* Returns true if more than half of the neighbours that count are far ahead of this node,
- * and at least two are, if the swarm has more members than two. */
+/* Returns true if more than half of the neighbours that count are far ahead of this node. In a
+ * swarm of more than two members, at least two neighbours must be far ahead. */
 bool fetch_most_are_ahead(const struct node *node);
 /* Call it when this neighbour claims `rumors` rumors of one member that most neighbours lack. Adds
- * a note, once per conversation, if they are at least CLAIMS_MANY and it has claimed them for
- * CLAIMS_NS. */
+ * a note, once per conversation, if `rumors` is at least CLAIMS_MANY and the neighbour has made
+ * such claims for CLAIMS_NS. */
 void fetch_on_claims(struct node *node, const struct peer *peer, uint64_t rumors);
 /* Returns true if this node may request blocks of the base being fetched from the neighbour. */
 bool fetch_may_ask(const struct node *node, const struct peer *peer);
