@@ -1,6 +1,6 @@
 #include "base/digest.h"
 
-/* Multiplies by the amount at the end, because all entries have the same one. */
+/* Multiplies by the amount at the end, because all entries have the same amount. */
 static inline uint64_t sum(const struct update *update)
 {
     uint32_t high = 0, low = 0;

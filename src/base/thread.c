@@ -12,7 +12,8 @@ struct errand {
     void *argument;
 };
 
-/* Without it the thread would have the locale of the process, which a host program may have set. */
+/* Without this function, the thread would have the locale of the process, which a host program may
+ * have set. */
 static void *run_in_c_locale(void *given)
 {
     const struct errand errand = *(const struct errand *)given;

@@ -22,8 +22,8 @@ struct config_options {
     bool json;
 };
 
-/* Each macro below is a row of a command's option table. The command's struct is a struct
- * config_options or begins with one, as COMMAND_BEGINS_WITH states. */
+/* Each macro below is one or more rows of a command's option table. The command's struct is a
+ * struct config_options or begins with one, which COMMAND_BEGINS_WITH checks. */
 #define CONFIG_OPTION_SET(help)                                                                    \
     {                                                                                              \
         "--set", "SECTION.KEY=VALUE", help, .set = config_options_add_set                          \

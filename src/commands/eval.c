@@ -363,7 +363,7 @@ static void print_real(const char *key, double value)
         (void)printf("\"%s\": null, ", key);
 }
 
-/* Returns the file whose data and model are used; NULL = the options name them, or defaults. */
+/* Returns the file that describes the data and model; NULL = options or defaults describe them. */
 static const char *configuration(const struct options *options)
 {
     return options->file ? options->file : options->saved[0] ? options->saved : NULL;

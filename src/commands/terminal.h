@@ -12,7 +12,7 @@
 
 struct terminal {
     int rows, columns; /* size; 0 = not a terminal, or one without cursor movement (TERM=dumb) */
-    bool is_utf8;      /* the output may contain UTF-8, also if it is a file */
+    bool is_utf8;      /* the output may contain UTF-8, even if it is a file */
     bool has_color;    /* the output may contain colours */
 };
 

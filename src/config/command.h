@@ -81,7 +81,7 @@ struct command_table {
 
 const struct command *command_find(const struct command_table *table, const char *name);
 
-/* Returns option i, of which the last is --help; NULL after it. */
+/* Returns option i; the last option is --help. Returns NULL after it. */
 const struct command_option *command_option_at(const struct command *command, size_t i);
 
 /* Returns NULL if no option has this name, which includes its dashes. */

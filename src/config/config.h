@@ -34,7 +34,7 @@ struct slice {
 
 struct config_node {
     struct address listen;     /* host "" = the node does not listen */
-    struct address advertise;  /* address that others dial; host "" = the one that they see */
+    struct address advertise;  /* address that other nodes dial; host "" = as they see it */
     struct address_list peers; /* dialled at the start */
     struct address http;       /* address of the page and metrics; host "" = none */
     char http_token[CONFIG_PATH_BYTES]; /* file; "" = no token */
@@ -97,7 +97,7 @@ struct config_train {
     bool recompute;         /* the backward pass recomputes activations inside residual branches */
     enum optimizer_kind optimizer;
     double rate; /* learning rate at the start of the schedule */
-    /* momentum of SGD or beta1 of other optimizers; beta2 of those */
+    /* momentum: of SGD, or beta1 of other optimizers. beta2: of the other optimizers */
     double momentum, beta2;
     bool nesterov;          /* Nesterov momentum, for SGD and Muon */
     double weight_decay;    /* an L2 penalty for SGD, otherwise decoupled */

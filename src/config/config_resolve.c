@@ -22,8 +22,8 @@ void config_resolve_rate(struct config_train *train, enum optimizer_kind kind)
                           : optimizers[kind].rate;
 }
 
-/* Returns 0 if the training samples are all that exist, so that smaller weights do not generalize
- * better. */
+/* Returns the default weight decay of the optimizer. Returns 0 if the training samples are all
+ * samples that exist, because smaller weights then do not generalize better. */
 static double usual_decay(const struct config *config)
 {
     if (dataset_sources[config->data.source].is_whole)

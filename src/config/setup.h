@@ -38,10 +38,9 @@ struct setup {
     char data_notes[SETUP_DATA_TEXT], data_warnings[SETUP_DATA_TEXT];
 };
 
-/* Call setup_keys first: it clears the setup and reads the keys into memory of the arena `keys`,
- * setup_keys_bytes bytes, whose owner wipes it. Then call setup_make, which loads the data and
- * creates everything else except the sockets. On errors the problem says what is wrong and what to
- * do. */
+/* Call setup_keys first: it clears the setup and reads the keys into setup_keys_bytes bytes of the
+ * arena `keys`, whose owner wipes them. Then call setup_make, which loads the data and creates
+ * everything else except the sockets. On errors the problem says what is wrong and what to do. */
 size_t setup_keys_bytes(const struct config *config); /* bytes of all secrets */
 enum error setup_keys(struct setup *setup, const struct config *config, struct arena *keys,
                       struct problem *problem) MUST_USE;
@@ -63,7 +62,7 @@ void setup_name_parts(struct setup *setup);
 struct dataset_options setup_dataset_options(const struct config_data *data);
 
 /* Loads training and test data, both normalised with mean and scale of the training set. *train and
- * *test must be zeros; the caller frees them, also after an error. */
+ * *test must be zeros; the caller frees them, even after an error. */
 enum error setup_data(const struct config *config, struct dataset *train, struct dataset *test,
                       struct problem *problem) MUST_USE;
 

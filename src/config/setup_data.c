@@ -54,8 +54,8 @@ static enum error match_sets(const char *named, struct dataset *train, struct da
     return OK;
 }
 
-/* Replaces the properties of the files by configured ones (classes, mean, deviation). These hold
- * for the whole swarm, the files may be those of only one node. */
+/* Replaces the properties of the files by configured ones (classes, mean, deviation). The
+ * configured properties hold for the whole swarm. The files may be those of only one node. */
 static enum error set_task(const struct config_data *data, struct dataset *train,
                            struct dataset *test, struct problem *problem)
 {
@@ -176,7 +176,7 @@ void setup_data_warnings(char text[static SETUP_DATA_TEXT], const struct dataset
                       train->lowest_label, train->highest_label);
     (void)fputc('\0', file);
     CHECK(fclose(file) == 0);
-    /* not cut off */
+    /* the text was not cut off */
     CHECK(memchr(text, '\0', SETUP_DATA_TEXT));
 }
 

@@ -55,6 +55,6 @@ void shared_settings_text(const struct config *config, const struct dataset *tra
         print_data(text, train);
     (void)fputc('\0', text);
     CHECK(fclose(text) == 0);
-    /* not cut off: values of these keys are short */
+    /* the text was not cut off: values of these keys are short */
     CHECK(memchr(out, '\0', SETTINGS_MAX + 1));
 }

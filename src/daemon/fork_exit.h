@@ -1,7 +1,7 @@
 /* Lets a child that the host program forks end by exit().
  *
  * libuv joins the threads of its pool when a process ends. A forked child has the pool's data but
- * none of its threads, so without this it dies of a signal at its end.
+ * none of its threads. Without this file, a signal would kill the child at its end.
  */
 #ifndef HEARSAY_DAEMON_FORK_EXIT_H
 #define HEARSAY_DAEMON_FORK_EXIT_H

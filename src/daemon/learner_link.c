@@ -20,7 +20,7 @@ static void unlock(struct learner_link *link)
     CHECK(pthread_mutex_unlock(&link->orders) == 0);
 }
 
-/* Both threads call it; the caller has locked `orders`. */
+/* Both threads call this function. The caller has locked `orders`. */
 static void say(struct learner_link *link, const struct learner_event *event)
 {
     struct learner_event *room = ring_room(&link->events, sizeof *event);

@@ -255,7 +255,7 @@ static bool allow_port(int rules, const struct ruleset *forbids, const struct ad
            syscall(SYS_landlock_add_rule, rules, RULE_PORT, &rule, 0) == 0;
 }
 
-/* Allows CUDA to name its threads; without this it finds no GPU. */
+/* Allows CUDA to name its threads; without this rule, CUDA finds no GPU. */
 static bool allow_names_of_threads(int rules, const struct ruleset *forbids)
 {
     return allow(rules, forbids, "/proc/self/task", FS_WRITE_FILE | FS_TRUNCATE);

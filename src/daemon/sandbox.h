@@ -43,9 +43,10 @@ struct sandbox {
 /* Returns what the kernel supports. Enters nothing. */
 struct sandbox sandbox_find(const struct config *config);
 /* If a GPU may be used and CUDA_CACHE_PATH is not set, sets it to a folder in the state folder. The
- * driver stores kernels there that it compiles for a GPU for which the CUDA module has no code. Its
- * usual folder, in the home folder, is not writable in the sandbox, so it would compile them at
- * every start. Call it before CUDA is loaded and before other threads exist. */
+ * driver stores kernels there that it compiles for a GPU for which the CUDA module has no code. The
+ * driver's usual folder, in the home folder, is not writable in the sandbox, so the driver would
+ * otherwise compile the kernels at every start. Call it before CUDA is loaded and before other
+ * threads exist. */
 void sandbox_keep_kernels(const struct config *config);
 /* Enters the sandbox. Does nothing if it was entered before, or if node.sandbox is no. FAILED: the
  * kernel refuses a restriction that it supports. The state folder must exist. */

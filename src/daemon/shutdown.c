@@ -83,8 +83,9 @@ int shutdown_shut_out(const struct reach *reach)
     return SHUTDOWN_SHUT_OUT;
 }
 
-/* Keeps the saved base as the best one if its score is the best. Returns false if it is not. The
- * last evaluation's score is not the saved base's, which the last seconds may have ruined. */
+/* Keeps the saved base as the best one if its score is the best; otherwise returns false. The score
+ * is that of the saved base itself, because training may have spoiled the base since the last
+ * evaluation. */
 static bool keep_if_best(const struct shutdown *closing, const struct final *final)
 {
     struct problem problem;

@@ -154,8 +154,8 @@ struct engine_count engine_count(struct engine *engine);
 /* Returns a new status page, which the caller frees; NULL if the node has ended. */
 char *engine_page(struct engine *engine, size_t *bytes);
 
-/* Locks and returns the requests for a change. Call engine_wished after it, which unlocks them and
- * wakes the loop. */
+/* Locks and returns the requests for a change. Then call engine_wished, which unlocks the requests
+ * and wakes the loop. */
 struct engine_wishes *engine_wish(struct engine *engine);
 void engine_wished(struct engine *engine);
 

@@ -27,8 +27,8 @@ static bool is_run(const char *run)
     return true;
 }
 
-/* The program makes the steps itself. So it does not use the keys of [train], except three, and
- * those that members compare. */
+/* The program makes the steps itself. So the node uses only three keys of [train], and those that
+ * members compare. */
 static bool is_unused(const struct config_key *key)
 {
     return strcmp(key->section, "train") == 0 && key->shared == CONFIG_OWN &&

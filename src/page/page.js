@@ -2,9 +2,9 @@
 "use strict";
 
 (() => {
-  const POINTS_MAX = 4096; // of a curve; beyond, every second point is dropped
+  const POINTS_MAX = 4096; // points of a curve at most; beyond, every second point is dropped
   const EVENTS_MAX = 200;
-  const NAMED_MAX = 40; // up to this many nodes the drawing names all of them
+  const NAMED_MAX = 40; // if there are at most this many nodes, the drawing names all of them
   const COLOURS = 10;
   const SILENT_MS = 5000; // without an update for this time, the page says that the node does not answer
   const AGAIN_MS = 2000;

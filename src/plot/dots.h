@@ -1,6 +1,6 @@
 /* Curves in characters of a terminal.
  *
- *   values over x ─► dots, two beside four in each character ─► braille, or ASCII
+ *   values over x ─► dots, two by four in each character ─► braille, or ASCII
  *
  * Tests: tests/unit/plot/test_dots.c.
  */

@@ -20,7 +20,7 @@ void best_base_path(char path[static BASE_PATH_BYTES], const char *folder)
 }
 
 /* Creates a hard link under a temporary name and renames it. rename() does nothing if both names
- * are links of one file, so the temporary name is removed also after it. */
+ * are links of one file, so the temporary name is also removed after the rename. */
 static int keep_file(const struct disk *disk, const char *folder)
 {
     char base[BASE_PATH_BYTES], path[BASE_PATH_BYTES], new_path[DISK_PATH_MAX];

@@ -7,8 +7,8 @@
  *   FOLDER/proofs   all proofs that the node knows, back to back
  *   FOLDER/votes    all votes that the node knows, back to back
  *
- * Files appear completely or not at all (atomic_file.h). Only their signatures protect the
- * records, and the node verifies these. Tests: tests/unit/state/test_order_files.c.
+ * Files appear completely or not at all (atomic_file.h). Only signatures protect the records, and
+ * the node verifies the signatures. Tests: tests/unit/state/test_order_files.c.
  */
 #ifndef HEARSAY_STATE_ORDER_FILES_H
 #define HEARSAY_STATE_ORDER_FILES_H
@@ -27,7 +27,7 @@
 #define ORDERS_HANDED_MAX ((size_t)ORDERS_HANDED * ORDER_BYTES_MAX)
 
 /* out: [NODE_ORDERS_MAX]. *bytes: size of all orders; 0 if there is no file. FAILED: the file
- * cannot be read. TOO_BIG: it is larger than any node writes it. */
+ * cannot be read. TOO_BIG: it is larger than any file that a node writes. */
 enum error order_files_load(const struct disk *disk, const char *folder, uint8_t *out,
                             size_t *bytes, struct problem *problem) MUST_USE;
 enum error order_files_save(const struct disk *disk, const char *folder, const uint8_t *orders,

@@ -21,7 +21,7 @@ struct saver {
     struct saver_options options;
     struct arena arena;
     struct snapshot_queue queue;
-    /* the loaded one; during a save, the one being written */
+    /* the loaded checkpoint; during a save, the checkpoint being written */
     struct checkpoint checkpoint;
     struct checkpoint_series series;
     struct checkpoint_writer writer;
@@ -66,7 +66,7 @@ size_t saver_base_bytes(const struct saver_options *options)
     return options->parameters * (sizeof(int32_t) + (options->averages ? sizeof(float) : 0));
 }
 
-/* A waiting thread checks its condition again. Any thread may call it. */
+/* Makes a waiting thread check its condition again. Any thread may call it. */
 static void move(void *waker)
 {
     struct saver *saver = waker;

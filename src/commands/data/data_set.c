@@ -12,7 +12,8 @@
 
 #define TEXT_SHOWN   400
 #define TOKENS_SHOWN 24
-/* An image of this width or less may have its channels last; the report asks whether it has. */
+/* An image at most this wide may have its channels last; the report then asks whether this is
+ * so. */
 #define CHANNELS_LAST 4
 
 struct report {

@@ -40,10 +40,10 @@ struct series_set {
     size_t count;
 };
 
-/* Adds the points of a file to the set: one curve called `label`, or several curves with names
- * from the file. Returns MISSING if the file does not exist or lacks the requested values,
- * MALFORMED for an unknown kind of file, TOO_BIG for more than SERIES_MAX curves, and FAILED if the
- * file cannot be read, or not twice, such as a pipe. */
+/* Adds the points of a file to the set: one curve called `label`, or several curves with names from
+ * the file. Returns MISSING if the file does not exist or lacks the requested values, MALFORMED for
+ * an unknown kind of file, TOO_BIG for more than SERIES_MAX curves, and FAILED if the file cannot
+ * be read, or cannot be read twice (a pipe). */
 enum error series_read(struct series_set *set, const char *path, const char *label,
                        struct problem *problem) MUST_USE;
 

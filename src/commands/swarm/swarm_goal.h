@@ -15,7 +15,8 @@
 #define GOAL_SECONDS 300
 #define GOAL_SAMPLES 400000
 #define GOAL_ROUNDS  3 /* consecutive rounds of evaluations that must reach the target */
-/* A round is ignored if fewer samples, but not none, were learned since the last judged round. */
+/* A round is ignored if some samples, but fewer than this, were learned since the last judged
+ * round. */
 #define GOAL_APART  2000
 #define GOAL_IDLE_S 300 /* seconds without a new sample after which training ends */
 

@@ -198,8 +198,8 @@ class Handle:
         owners = [tensor.owner for tensor in tensors]
         with Deferred():  # no signal handler may run between the open and the finalizer
             code = LIBRARY.hearsay_open(ctypes.byref(options), ctypes.byref(self._node))
-            # It also runs when the program ends. Freeing reads the tensors and calls the callbacks, so
-            # the finalizer keeps both alive.
+            # The finalizer also runs when the program ends. Freeing reads the tensors and calls the
+            # callbacks, so the finalizer keeps both alive.
             self._free = weakref.finalize(self, _free, self._node, copies, owners)
         try:
             self._check(code)

@@ -449,9 +449,9 @@ class Node:
         """Makes one publication, then waits until all received updates are applied and all
         neighbours have shown the same version of the shared model.
 
-        More publications follow while running statistics move as far as one can carry. Other progress
-        that did not fit in the publication stays in this model. Other nodes may publish
-        later, so only `finish` makes all models equal.
+        More publications follow if running statistics have to move farther than one can carry.
+        Other progress that did not fit in the publication stays in this model. Other nodes may
+        publish later, so only `finish` makes all models equal.
 
         timeout    seconds to wait at most; None: no limit
         Returns False if the time limit came first. Raises Closed before `join` and after `close`.

@@ -42,8 +42,8 @@ class Writes:
         self._versions: list[int] | None = None  # None before the first accept()
         self._found: str | None = None  # foreign weight that aside() found; its own writes hide it
         self._missed: dict[str, torch.Tensor] = {}  # movement of the shared model that weights lack
-        self._has_warned = False  # or training has ended, so that no step publishes a foreign write
-        self._is_stepping = False  # the optimizer's step has begun, and accept() has not come since
+        self._has_warned = False  # warned, or training has ended: no step publishes foreign writes
+        self._is_stepping = False  # the optimizer's step has begun, and accept() was not called since
 
     def accept(self) -> None:
         """Counts everything written so far as progress."""
@@ -52,7 +52,7 @@ class Writes:
         self._is_stepping = False
 
     def begin_step(self) -> None:
-        """Warns of a foreign write. Writes from now on are the optimizer's, also if Ctrl+C interrupts
+        """Warns of a foreign write. Writes from now on are the optimizer's, even if Ctrl+C interrupts
         its step."""
         self.warn()
         self._is_stepping = True
