@@ -39,7 +39,8 @@
 #define REST_NS (20 * SECOND_NS)
 /* A node keeps a base for at least this many times the time of its fetch. */
 #define RESTS 3
-/* A node is far behind if it lacks this many more rumors than a base has blocks. */
+/* A node is far behind if it lacks this many more rumors than a base has blocks. To this
+ * number a joined node adds FAR_EACH for each active origin. */
 #define FAR_RUMORS 64
 /* Time for which a neighbour must claim rumors that most neighbours lack until a note names it. */
 #define CLAIMS_NS   (30 * SECOND_NS)
@@ -192,9 +193,9 @@ static const struct peer *choose_donor(struct node *node)
 }
 
 /* Requests the history of a random neighbour with a better base. A node that serves its base does
- * not ask: if two nodes took over each other's base, both bases would be lost. A joined node skips
- * half of the calls at random: a node that has asked sends no history, so two nodes could otherwise
- * keep asking each other. */
+ * not ask, unless it must replace that base: if two nodes took over each other's base, both bases
+ * would be lost. A joined node skips half of the calls at random: a node that has asked sends no
+ * history, so two nodes could otherwise keep asking each other. */
 static void ask(struct node *node)
 {
     const bool serves = serve_has_served_lately(node);

@@ -2,7 +2,9 @@
  *
  * This node's earlier progress:
  *   joining      nothing
- *   lagging      its rumors are in the log and stay in the base; the residual stays
+ *   lagging      the rumors that the base lacks are in the log and are added to it; the residual
+ *                stays. If the log lacks some of these rumors and this node published some of them:
+ *                as for partitioned
  *   partitioned  the weights stay, and the difference becomes residual. It is published again, at
  *                our share and under a new incarnation, since no base contains the last rumors
  *                of the old incarnation
