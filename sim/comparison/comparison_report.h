@@ -21,7 +21,7 @@ struct comparison {
 };
 
 /* Writes a sentence that names the strategies that finished no round. Returns false, and writes an
- * empty text, if all did. */
+ * empty text, if every strategy finished a round. */
 bool comparison_idle_sentence(const struct comparison *comparison, char *out, size_t bytes);
 /* Writes a sentence about one target, such as "85 %: gossip first, after 12.3 s (11.9 to 12.8);
  * 1.80 times faster than dlion (1.60 to 2.10)." */

@@ -84,8 +84,8 @@ struct verdict {
     char text[192]; /* "accuracy >= 0.88 by 120 s: 0.8912 at 95 s, after 12.3 MB" */
 };
 
-/* Mean utilisation of a limited link: of a node's uplink or downlink over the second half of
- * training if recorded, of other links over the whole run. */
+/* Mean utilisation of a limited link over the whole run; of a node's uplink or downlink over the
+ * second half of training, if nodes are recorded. */
 struct link_use {
     char name[2 * SCENARIO_NAME_BYTES + 16]; /* such as "desk/1 up", "west > east" */
     double use;

@@ -136,8 +136,8 @@ static void restart_held(struct fault_injector *injector, const struct injection
             restart(injector, injection, i);
 }
 
-/* Returns another node with node i's identity; WIRE_NOBODY = none. running: whether it must run or
- * must not. */
+/* Returns another node with node i's identity; WIRE_NOBODY = none. running: true = that node must
+ * run, false = it must not. */
 static uint32_t twin_of(const struct fault_injector *injector, uint32_t i, bool running)
 {
     const struct world_node *nodes = injector->world->nodes;

@@ -4,8 +4,8 @@
  *                                     └─► end: restart, heal, remove the outsider
  *
  * The owner of the world forwards events: world.on_user calls fault_injector_on_event if
- * fault_injector_owns the subject. A node that one fault keeps down is crashed by no other. Tests:
- * tests/unit/sim/test_fault_injector.c and test_fault_injector_wire.c.
+ * fault_injector_owns the subject. While one fault keeps a node down, no other fault crashes it.
+ * Tests: tests/unit/sim/test_fault_injector.c and test_fault_injector_wire.c.
  */
 #ifndef HEARSAY_SIM_FAULTS_FAULT_INJECTOR_H
 #define HEARSAY_SIM_FAULTS_FAULT_INJECTOR_H

@@ -13,7 +13,7 @@
  *
  * Attackers use the node's peer and codecs (peer.h, message.h, rumor.h, record.h), so they get as
  * far as any member can. A disconnected attacker dials again after a pause. An attacker's only
- * valid rumors are those at the limits, which every node must accept and of which no two have one
+ * valid rumors are those at the limits. Every node must accept them. No two of them have the same
  * number. Tests: tests/unit/sim/test_fault_injector_wire.c.
  */
 #ifndef HEARSAY_SIM_FAULTS_HOSTILE_H

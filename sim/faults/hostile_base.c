@@ -8,7 +8,8 @@
 #define AHEAD         1000
 #define AHEAD_SAMPLES (1u << 24)
 #define PART          250 /* maximum history entries in a HISTORY message */
-/* Answers to TAKE to draw from: three false histories, or a false base. */
+/* Number of equally likely answers to TAKE. One of them is a false base with a true history; in the
+ * others the history is false. */
 #define LIE_ODDS 4
 
 static void send_message(struct hostile *hostile, const struct message *message)
@@ -17,7 +18,8 @@ static void send_message(struct hostile *hostile, const struct message *message)
 }
 
 /* Copies the base of a random node except the victim, with false parameters unless is_true. Returns
- * false if no node has one. Never draws LIE_FITS, which no majority of a small swarm could refute.
+ * false if no such node has a base to copy. Never draws LIE_FITS, which no majority of a small
+ * swarm could refute.
  */
 static bool take_base(struct hostile *hostile, bool is_true)
 {

@@ -46,7 +46,7 @@ enum attack {
 
 /* Data that the victim has sent on the present connection; the attacker sends it back damaged. */
 struct observed {
-    /* Of the victim's newest VERSION, like the next five members. */
+    /* These six members are from the victim's newest VERSION. */
     uint8_t entries[OBSERVED_ENTRIES * VERSION_ENTRY_BYTES];
     size_t entries_count;
     uint64_t digest;
@@ -121,7 +121,7 @@ size_t hostile_rumor_of(struct hostile *hostile, const struct identity *origin,
                         uint64_t incarnation, uint32_t seq, uint8_t out[static RUMOR_MAX]);
 
 /* hostile_limit.c: sends rumors exactly at the limits. Reports a violated invariant if a node
- * disconnects because of one or expels their author. */
+ * disconnects because of such a rumor, or expels the author. */
 void hostile_stream_init(struct hostile *hostile, const uint8_t seed[static SEED_BYTES]);
 void hostile_stream_end(struct hostile *hostile);
 void hostile_send_limits(struct hostile *hostile);

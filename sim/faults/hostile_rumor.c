@@ -1,5 +1,5 @@
-/* Rumors that every node must reject, or already has. Even the attacker's own break a rule: a valid
- * one would be a normal contribution. */
+/* Rumors that every node must reject, or already has. Even rumors of the attacker's own identity
+ * break a rule, because a valid rumor would be a normal contribution. */
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static size_t rumor_of(struct hostile *hostile, const struct identity *origin, u
         .tau = 0.5f, .amount = 1000, .count = 1, .index = &index, .level = &level};
     struct rumor_head head = {.incarnation = incarnation, .seq = seq};
     memcpy(head.origin, origin->id, ID_BYTES);
-    /* Any hash of the previous head; zeros would mean the first rumor. */
+    /* The hash of the previous head may be any nonzero value. All zeros mark the first rumor. */
     head.prev[0] = seq > 0;
     uint32_t taken;
     size_t bytes;
@@ -111,7 +111,8 @@ size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUM
 }
 
 /* Writes the newest rumor that the victim has sent: with a flipped bit; with a higher number and
- * the attacker's signature; or unchanged. Before that, invents a rumor of the victim. */
+ * the attacker's signature; or unchanged. Until the victim has sent a rumor, invents one of the
+ * victim. */
 size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MAX])
 {
     const struct observed *observed = &hostile->observed;

@@ -12,7 +12,7 @@
 #define VERSION_HUGE  1600
 #define FLOOD_AT_ONCE 40
 #define WANTS_AT_ONCE 8
-/* While the victim has sent no rumor, one in this many forgeries invents one. */
+/* Until the victim has sent a rumor, only one forgery in this many is sent: an invented rumor. */
 #define MADE_UP_ONE_IN 8
 #define AHEAD_MAX      50
 

@@ -8,8 +8,8 @@
  * round trip later, and later segments wait for it (head-of-line blocking). The window is
  * WIRE_WINDOW plus the lowest pipe rate times the one-way delay, at most 4 MiB; a send completes
  * when its last byte is in the window. During a cut no segment is sent; those in flight still
- * arrive. After it, sending resumes at the sender's next retransmission timeout, which doubles each
- * time. A dropped SYN is sent again every second.
+ * arrive. After the cut, sending resumes at the sender's next retransmission timeout, which doubles
+ * each time. A dropped SYN is sent again every second.
  *
  * A party is a host: a node or an outsider. It names its connections by its own ids, whose low 32
  * bits are a slot below WIRE_SLOTS. Tests: tests/unit/sim/test_wire.c and test_cut.c.

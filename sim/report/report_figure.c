@@ -109,8 +109,8 @@ static bool append(char *out, size_t bytes, const char *word)
     return more >= 0 && (size_t)more < bytes - used;
 }
 
-/* Writes the groups that the set contains as a whole, and the set's other nodes; "all"; or only the
- * number of nodes if that list is too long. */
+/* Writes "all", or a list of the set's whole groups and of its other nodes. If the list is too
+ * long, writes only the number of nodes. */
 static void set_text(const struct scenario *scenario, const struct node_set *set, char *out,
                      size_t bytes)
 {

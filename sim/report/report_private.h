@@ -17,8 +17,8 @@
 #include "report/report.h"
 #include "report/table.h"
 
-/* With more nodes, their table has quantiles of each group instead. Of more links, only the busiest
- * have a row. */
+/* With more nodes, the table of nodes has quantiles of each group. With more links, only the
+ * busiest links have a row. */
 #define REPORT_ROWS_MAX   24
 #define REPORT_TEXT_BYTES 160
 

@@ -8,8 +8,8 @@
 #include "report/escape.h"
 #include "report/report_private.h"
 
-#define CURVES_MAX   12  /* with more nodes, a figure has a band for each group of nodes */
-#define CURVE_POINTS 600 /* maximum number of points of a curve */
+#define CURVES_MAX   12  /* with more nodes, a figure of OF_NODES has a band for each group */
+#define CURVE_POINTS 600 /* maximum number of points of a node's or a group's curve */
 #define BYTES_UNIT   1e6
 
 static bool has_loss(const struct outcome *outcome)

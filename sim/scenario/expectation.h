@@ -37,10 +37,10 @@ enum metric {
     /* joined by 90 s; joined within 10 s of 60 s: at the end of this period every running node has
      * a complete base, and has begun to train unless it only forwards rumors. */
     METRIC_JOINED,
-    METRIC_REMOVED,  /* no healthy node removed: no node is declared dead, or given up as silent,
-                        without a fault that explains it (fault_injector_explains) */
-    METRIC_NO_ALARM, /* no alarm: no guard of a node or of the base warns */
-    METRIC_ALARM,    /* alarm by 40 s; alarm within 25 s of 60 s: a guard's first warning is then */
+    METRIC_REMOVED,    /* no healthy node removed: no node is declared dead, or given up as silent,
+                          without a fault that explains it (fault_injector_explains) */
+    METRIC_NO_ALARM,   /* no alarm: no guard of a node or of the base warns */
+    METRIC_ALARM,      /* alarm by 40 s; alarm within 25 s of 60 s: a guard first warns then */
     METRIC_LAST_TENTH, /* last tenth >= best tenth - 0.3 points: mean accuracy of the base over the
                           last tenth of the evaluations, relative to the best consecutive tenth */
     /* steps of core >= 95 % from 60 s to 90 s: local steps of the group's slowest node, as a

@@ -164,7 +164,7 @@ static bool is_one_device(const char *section, const char *name, const char *val
 static const struct {
     const char *section;
     const char *name;
-    const char *value; /* if `how` is set: only value that a scenario may give; NULL = no value */
+    const char *value; /* if `how` is set: the only value that a scenario may give; NULL = none */
     const char *how;
 } given[] = {
     {"node", "grace_s", NULL, NULL},

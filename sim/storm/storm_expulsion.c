@@ -55,9 +55,9 @@ static int by_incarnation(const void *a, const void *b)
     return (x->incarnation > y->incarnation) - (x->incarnation < y->incarnation);
 }
 
-/* Returns how many rumors of origin k an order keeps: those older than the log of node i, which
- * node i cannot remove. If is_since, it keeps those up to the median of the rumors of which node i
- * lists arrival times, if there are any. */
+/* Returns how many rumors of origin k an order keeps. If is_since and node i lists arrival times of
+ * the origin's rumors, the order keeps the rumors up to the median of that list. Otherwise it keeps
+ * the rumors older than node i's log, which node i cannot remove. */
 static uint32_t keep_of(const struct storm_expulsion *expulsion, const struct world *world,
                         uint32_t i, uint32_t k)
 {

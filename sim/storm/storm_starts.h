@@ -4,8 +4,9 @@
 
 #include "storm/storm_plan.h"
 
-/* Draws storm_node.start. It stays 0 in storms with an operator, votes or older nodes, so draw
- * those before, and in a quarter of the other storms. */
+/* Draws storm_node.start. Call it after the operator, votes and older nodes have been drawn,
+ * because `start` stays 0 in storms with any of them. It also stays 0 in a quarter of the other
+ * storms. */
 void storm_starts_draw(struct storm_plan *plan, struct rng rng);
 void storm_starts_describe(const struct storm_node *node, FILE *out);
 /* Sets the model description to that of first weights number `start`. */

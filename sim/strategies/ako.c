@@ -25,7 +25,7 @@ struct ako {
     struct workers *workers;
     float gain;      /* gain / n, factor on each worker's progress */
     uint32_t *parts; /* [count] number p of each worker's partitions */
-    float *pending;  /* [count][P] unsent progress a of each worker */
+    float *pending;  /* [count][P] each worker's unsent progress, `a` in the formulas above */
     size_t parameters;
 };
 

@@ -3,8 +3,8 @@
  *
  *   m_i = μ·m_i + rate·p̄ + γ·(x̄ − x_i);  x_i += m_i
  *
- * As in the published code, γ = rate = 0.7 and μ = 0.5; it has 50 steps in a round. Weights are not
- * sent during computation, although they could be. */
+ * As in the published code, γ = rate = 0.7 and μ = 0.5. That code has 50 steps in a round. Weights
+ * are not sent during computation, although they could be. */
 #include "strategies/pairs.h"
 #include "strategies/strategy.h"
 

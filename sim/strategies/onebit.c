@@ -14,8 +14,8 @@
  * output, or a vector of biases or scales. Statistics of batch norms are sent uncompressed. Each
  * half of the exchange takes one transfer delay, because a node sends to all others at once; the
  * links are assumed to be those of a ring, in this method's favour. The paper starts with
- * uncompressed gradients on one machine and sends while computing; neither is played, to its
- * disadvantage. All nodes have the same weights. Tests: tests/unit/sim/test_onebit.c. */
+ * uncompressed gradients on one machine and sends while computing; neither is played, to this
+ * method's disadvantage. All nodes have the same weights. Tests: tests/unit/sim/test_onebit.c. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -49,8 +49,8 @@ static uint64_t draw_number(const struct world *world, uint32_t i)
     return rng_mix(world->seed ^ world_now_ns(world) ^ i);
 }
 
-/* Informs the node of the end of its checkpoint. Completes the checkpoint if it is whole and of use
- * to the node, otherwise abandons it. */
+/* Informs the node of the end of its checkpoint. Completes the checkpoint if it is whole and
+ * node_on_saved accepts it, otherwise abandons it. */
 static void end_save(struct world *world, uint32_t i, bool is_whole)
 {
     struct world_node *at = &world->nodes[i];

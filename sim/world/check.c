@@ -13,7 +13,7 @@
 #include "node/broadcast/version.h"
 #include "world/world.h"
 
-/* Added to each deadline, for example for closing connections. */
+/* Time added to each deadline, for example for closing connections. */
 #define SLACK_NS (4 * SECOND_NS)
 /* Most steps between two publications if the number of steps is chosen automatically. */
 #define STEPS_MOST 16

@@ -154,7 +154,8 @@ void sim_disk_keep_orders(struct sim_disk *disk, const struct node *node)
     disk->orders_bytes = node_orders(node, disk->orders);
 }
 
-/* A starting node reads the proofs on its disk and counts changes from 0. */
+/* A starting node reads the proofs on its disk and counts changes from 0. So 0 means that the disk
+ * has all proofs. */
 void sim_disk_keep_proofs(struct sim_disk *disk, const struct node *node)
 {
     if (node_proofs_changes(node) == 0)
