@@ -5,9 +5,9 @@
 #
 #     --part COMMIT  plays the eighth that the commit selects; the eight parts are a partition
 #
-# Plays configs/sim-*.conf, two at a time, and prints a line for each: its duration, and the
-# expectation that it does not meet. Fails if there is one. A thousand nodes take five minutes, and
-# all scenarios half an hour of processor time.
+# Plays configs/sim-*.conf, two at a time, and prints a line for each: its duration, and any
+# expectation that it does not meet. Fails if an expectation is not met. A thousand nodes take five
+# minutes, and all scenarios half an hour of processor time.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C OPENBLAS_NUM_THREADS=1 # C: the same order of names everywhere

@@ -8,10 +8,11 @@
  * First, samples per second of whole steps of a learner, from picking samples to the weights, as
  * medians. To compare with PyTorch on the same card, run python3 tests/bench/bench_torch.py --cuda
  * right before or after. Then the time to gather a batch from memory of the device and of the host.
- * Then the exchange of PARAMETERS parameters: the pass before a publication against a copy of as
- * much memory, also with the base 64 KiB further on; publishing, with the encoding of its bodies;
- * applying. Last, how many fewer steps a learner makes that publishes four times a second and
- * applies three times as many updates, with 10 million parameters and with GPT-2's 124 million. */
+ * Then the exchange of PARAMETERS parameters: the pass before a publication relative to a copy of
+ * equal memory, and again with the base 64 KiB further on; then publishing, with the encoding of
+ * its bodies; then applying. Last, the part of its steps that a learner loses if it publishes four
+ * times a second and applies three times as many updates, with 10 million parameters and with
+ * GPT-2's 124 million. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>

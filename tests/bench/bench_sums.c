@@ -3,9 +3,9 @@
  *     build/bench_sums TEXT [ONE ENTRY IN SO MANY, 300]
  *
  * Sixteen learners train a small GPT on the text in one process, with Adam. Every sixteen steps
- * each publishes that part of its entries. For sums of 2, 4, 8 and 16 publications of
- * one round, prints the entries and the bytes of the sum relative to those of its publications. The
- * bytes of a sum are computed in three ways:
+ * each learner publishes one entry in 300, or in the given number. For sums of 2, 4, 8 and 16
+ * publications of one round, prints the entries and the bytes of the sum relative to those of its
+ * publications. The bytes of a sum are computed in three ways:
  *
  *   exact      for the exact total of each entry, as the entropy of the values
  *   rounded    if all entries move by one amount; the bases of nodes would then differ

@@ -149,8 +149,8 @@ list_cuda_folders() {
     done
 }
 
-# Links only those of the kit's libraries that this machine lacks into a folder. Others would
-# precede the libraries that its Python needs.
+# Links only those of the kit's libraries that this machine lacks into a folder. Other links would
+# precede the libraries that this machine's Python needs.
 link_libraries() {
     local known file
     known=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null)

@@ -248,7 +248,7 @@ class HouseTest(TreeTest):
 
     def test_a_core_with_few_checks(self):
         self.replace('src/node/node.c', '    CHECK(n);\n', '    /* CHECK(n); */\n    n++;\n')
-        self.assert_broken()  # twice() in congestion.c is one statement: there are two that count
+        self.assert_broken()  # twice() in congestion.c has one statement, so it does not count
         self.replace('src/node/rate/congestion.c', '    CHECK(n);\n', '    n++;\n')
         self.assert_broken('src/node:1: 0 CHECKs in 2 functions, less than 0.5 for each')
 

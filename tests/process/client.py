@@ -258,7 +258,8 @@ class Guest:
         return sum_lanes((digest, 1) for digest in [self.history_digest, *heard])
 
     def base(self):
-        """Returns the units of the base at version `known` (§16), exact modulo 2^32: digests need no more."""
+        """Returns the units of the base at version `known` (§16), exact modulo 2^32, which suffices
+        for digests."""
         units = [unit for block in range(self.block_count) for unit in self.blocks[block][1]]
         for block, (version, _) in self.blocks.items():
             for name in self.known.beyond(version):

@@ -12,8 +12,8 @@
  * QUEUE_BYTES, more than half a second of four ports at 400 Mbit/s. Frames have the header that
  * says which checksums and segments are still to be made (PACKET_VNET_HDR), so no offload of the
  * interfaces has to be switched off. The queueing discipline of a port limits what leaves it. It
- * drops frames that it has no space for, as a real line does. These are counted separately from
- * frames lost here.
+ * drops frames that it has no space for, as a real line does. Such drops are counted separately
+ * from frames that the relay itself loses.
  */
 #include <errno.h>
 #include <linux/if_packet.h>

@@ -77,7 +77,7 @@ int fdatasync(int file)
     return fails(file) ? -1 : next(file);
 }
 
-/* Another C name for clock_gettime, because the system's headers declare that one. */
+/* A second C name for clock_gettime, which the system's headers declare. */
 int wall_time(clockid_t which, struct timespec *now) __asm__("clock_gettime");
 
 int wall_time(clockid_t which, struct timespec *now)

@@ -38,7 +38,7 @@ comes_to() { local now && now=$(known) && [[ -n $now ]] && ((now >= $1)); }
 tell 'node three publishes before and after a moment'
 wait_for 120 'three to publish' comes_to 8
 moment=$(date -u '+%Y-%m-%d %H:%M:%S')
-before=$(known) # upper bound of its rumors at that moment
+before=$(known) # upper bound of node three's rumors at that moment
 wait_for 120 'three to publish more' comes_to $((before + 8))
 sees $(($(versions) + 2)) # so a slow witness has also received these rumors
 

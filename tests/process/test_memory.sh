@@ -20,7 +20,7 @@ refuse() { FAULTS_ALLOCATION=$refused LD_PRELOAD=$faults exec "$hearsay_here" "$
 is_refused() { says "$dir/$1.err" '^faults: this memory is refused'; }
 
 # Starts node $1 while its $2-th allocation fails. It must end with a message, or continue and log
-# $3. Fails if it made fewer allocations until then.
+# $3. Returns failure if the node made fewer than $2 allocations until then.
 start_refused() {
     local name=$1 code=0
     refused=$2
@@ -44,7 +44,7 @@ start_refused() {
 }
 
 # Runs a command again and again while its n-th allocation fails, for n from 1 in steps of $1, until
-# it makes fewer allocations.
+# the command makes fewer than n allocations.
 refuse_command() {
     local step=$1 code
     shift

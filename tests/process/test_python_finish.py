@@ -26,7 +26,7 @@ SCRIPTS = 4
 
 
 FAR_MEAN, FAR_DEVIATION = 2048, 600  # inputs of 12 bits
-# The default is longer than the nodes hold statistics back.
+# Default runs last longer than the nodes withhold statistics.
 FAR_STEPS, FAR_PAUSE_S = int(os.environ.get('FAR_STEPS', '500')), float(os.environ.get('FAR_PAUSE_S', '0.01'))
 
 
@@ -205,7 +205,8 @@ class Finish(unittest.TestCase):
             self.assertFalse(one['warned'])
 
     def test_statistics_of_unlike_data_are_warned_of(self):
-        # The mean of the companded values is about 90, near to 0 in deviations.
+        # The shared mean is that of the companded values, about 90. It is less than one deviation
+        # from 0, so only the nodes with the mean FAR_MEAN warn.
         said = self.play(4000, ['far', 'zero', 'far', 'zero'])
         self.assertEqual([one['warned'] for one in said], [True, False, True, False])
 

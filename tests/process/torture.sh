@@ -357,7 +357,7 @@ leave_all n
 agree n
 no_defect n
 samples=$(swarm_samples n1)
-points=1 # below, the curve is steeper and two runs differ by half a point anyway
+points=1 # with fewer samples the curve is steeper, and two runs differ by half a point anyway
 ((samples >= 10000000)) || points=2
 ((samples >= 1000000)) || points=3
 table

@@ -188,7 +188,7 @@ static void start_four_and_a_liar(const struct node_options *options)
     world_poison(&world, 4, POISON_CLAIMS, 1e4, 1);
 }
 
-/* The liar's records claim that all members have learned that much. */
+/* Node 4 claims ten thousand times its samples. */
 static void one_liar_of_five_moves_no_schedule_twice_as_far(void **state)
 {
     (void)state;

@@ -74,8 +74,8 @@ static void a_node_on_a_thin_line_takes_blocks_and_keeps_training(void **state)
         assert_false(node_is_catching_up(world.nodes[i].node));
 }
 
-/* Blocks list only three origins, so HUT does not know which rumors of other nodes are in them. It
- * only needs to know which of its own are. */
+/* Blocks list only three origins, so HUT does not know which rumors of other nodes are in them. HUT
+ * only needs to know which of its own rumors are in them. */
 static void origins_that_blocks_do_not_list_do_not_matter(void **state)
 {
     (void)state;

@@ -215,7 +215,8 @@ static uint32_t join_with_puppet(uint64_t serve_bytes_per_s)
 static const struct message knows_all = {
     .kind = VERSION, .hash = 1, .rumors = 1ull << 40, .base = 1};
 
-/* Sends `answer` to each request for blocks until the joiner trains. Returns how often. */
+/* Sends `answer` to each request for blocks until the joiner trains. Returns the number of answers.
+ */
 static uint32_t answer_with(uint32_t joiner, const struct message *answer, uint64_t within_ns)
 {
     uint32_t answered = 0;

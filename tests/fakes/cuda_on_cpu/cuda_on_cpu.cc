@@ -551,8 +551,8 @@ cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t 
     return stand_in_submit(stream, [=] { memset(memory, value, bytes); });
 }
 
-/* Host memory is read and written when the stream reaches the copy. A device promises nothing for
- * pageable memory, so the same holds for it. */
+/* Host memory is read and written when the stream reaches the copy. This also holds for pageable
+ * memory, for which a device promises nothing. */
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream)
 {

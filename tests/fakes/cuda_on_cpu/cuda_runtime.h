@@ -122,7 +122,8 @@ bool stand_in_is_memory_of(int device, const void *memory, size_t bytes);
 int stand_in_device_of(cudaStream_t stream);
 
 /* stand_in_clock_ns returns the nanoseconds that the work of all streams has taken so far. Work
- * takes its real time. Within work, stand_in_took adds `ns` (may be negative) to it. */
+ * takes its real time. A call of stand_in_took within work adds `ns`, which may be negative, to the
+ * time of that work. */
 double stand_in_clock_ns();
 void stand_in_took(double ns);
 

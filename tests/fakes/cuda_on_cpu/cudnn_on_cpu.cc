@@ -136,8 +136,8 @@ cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t con
 
 /* Algorithms. They are listed as if the first one were the fastest. The best one allowed is
  * AS_FAST, which is listed behind the fastest and nearly as fast. Only AS_FAST computes. If TF32 is
- * allowed, it multiplies in TF32 and must be told so. In float32, Winograd's algorithm is faster
- * and too inexact. */
+ * allowed, AS_FAST multiplies in TF32, and the caller must set CUDNN_TENSOR_OP_MATH. In float32,
+ * Winograd's algorithm is faster and too inexact. */
 
 enum { UNABLE, VARYING, GREEDY, SLOW, AS_FAST, FASTEST, WINOGRAD };
 

@@ -1,4 +1,5 @@
-/* Runs a strategy to its end, or to an interruption, and keeps all its state for inspection. */
+/* Runs a strategy to its end, or to an interruption. Keeps the final weights and the outcome for
+ * inspection until play_end. */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_STRATEGY_PLAY_H
 #define HEARSAY_TESTS_SUPPORT_SIM_STRATEGY_PLAY_H
 

@@ -292,7 +292,8 @@ static void fewer_sequences_than_images_are_evaluated_at_once(void **state)
     assert_true(some > 10 && some < 100);
 }
 
-/* A model of long sequences may fit only with one sample. An automatic batch would not fit. */
+/* A configured batch of 1 does not become automatic. A model of long sequences may fit in memory
+ * only with one sample. */
 static void a_batch_that_was_named_stays_however_small(void **state)
 {
     (void)state;

@@ -105,7 +105,7 @@ static void a_node_far_behind_continues_at_the_median(void **state)
     uint64_t said[] = {2000, 2010, (uint64_t)MANY};
     assert_true(credited_samples_continue(5000, 1000, said, 3) == 2010);
     assert_true(credited_samples_continue(5000, 1900, said, 3) ==
-                1900); /* not far behind, because rumors may be late */
+                1900); /* not far behind the median: rumors may be late */
     assert_true(credited_samples_continue(5000, 3000, said, 3) == 3000);
     assert_true(credited_samples_continue(5000, 1000, said, 0) == 1000);
 }

@@ -311,7 +311,7 @@ static void a_cleared_log_has_forgotten_everything_and_takes_as_much_again(void 
     assert_int_equal(rumor_log_next_to_apply(&rumors)->seq, 100);
 }
 
-/* The log's time agrees with its answer for each single rumor. */
+/* rumor_log_lasting_since_ns agrees with rumor_log_is_lasting for each rumor. */
 static void rumors_since_a_given_time_are_present_and_lasting(void **state)
 {
     (void)state;
@@ -337,7 +337,8 @@ static void rumors_since_a_given_time_are_present_and_lasting(void **state)
     assert_in_range(rumor_log_lasting_since_ns(&rumors), now_ns - 51, now_ns - 49);
 }
 
-/* All remaining rumors will last, but not all received rumors remain. */
+/* All remaining rumors are lasting, but rumor 50 was overwritten. So rumor_log_lasting_since_ns is
+ * the time of rumor 50. */
 static void an_overwritten_rumor_moves_that_time_forward(void **state)
 {
     (void)state;

@@ -205,7 +205,7 @@ static void a_claim_counts_as_far_as_rumors_bear_it_out(void **state)
     meet(3, 1e30f, 1);
     move(1, 1000, 2);
     move(2, 1000, 2);
-    move(3, 100, 2); /* a tenth of the other members' movement, for which 1.6 shares are credited */
+    move(3, 100, 2); /* a tenth of each other member's movement, so it is credited 1.6 shares */
     assert_true(near(shares_own(&members, true, 2), 1 / 3.6));
     assert_ptr_equal(shares_doubtful(&members, true, 2), &members.members[2]);
     assert_true(near(shares_learners(&members, true, 2), 3.6 * 3.6 / (2 + 1.6 * 1.6)));

@@ -113,7 +113,7 @@ static void messages_have_momentum_and_the_rest_is_kept(void **state)
     assert_by_hand(&(struct rule){.mu = 0.9f, .nesterov = true, .largest = 8}, sets, 5);
 }
 
-/* Each of three nodes clips to the length times the square root of a third. */
+/* Each of three nodes clips its gradient to train.clip times the square root of a third. */
 static void gradients_are_clipped_before_accumulation(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void gradients_are_clipped_before_accumulation(void **state)
     assert_by_hand(&rule, sets, 5);
 }
 
-/* If everything is sent each time, momentum is that of the mean, except for masking. */
+/* A node that sends all entries keeps nothing for later. */
 static void full_messages_without_momentum_equal_all_reduce(void **state)
 {
     (void)state;

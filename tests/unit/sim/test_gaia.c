@@ -15,8 +15,8 @@ static struct workers *open_two(int count)
     return stage;
 }
 
-/* Significant are 2 of 12, any change of 0, and 20 of 80, but not 0.5 of 10.5. In the second step a
- * fraction of 0.071 is enough: 0.8 of 10.8. */
+/* Changes of 2 in 12, of 20 in 80, and of any size from 0 are significant. A change of 0.5 in 10.5
+ * is not. In the second step a fraction of 0.071 is enough, so 0.8 in 10.8 is significant. */
 static void significant_updates_are_sent_and_the_rest_adds_up(void **state)
 {
     (void)state;

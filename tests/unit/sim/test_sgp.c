@@ -66,7 +66,8 @@ static void a_worker_is_at_most_overlap_steps_ahead_of_its_input(void **state)
     assert_false(stage_may_step(stage, 0));
     stage_step(stage, 1, NULL);
     stage_step(stage, 1, NULL);
-    /* round 1's messages come from distance 2; worker 2 sends the message of round 0 */
+    /* Worker 1's message of round 1 goes to worker 0. Worker 0 still lacks a message of round 0,
+     * which worker 2 sends. */
     stage_deliver_all(stage);
     assert_false(stage_may_step(stage, 0));
     stage_step(stage, 2, NULL);

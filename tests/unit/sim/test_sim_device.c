@@ -5,7 +5,7 @@
 #include "support/sim/scenario_text.h"
 #include "support/sim/strategy_play.h"
 
-/* distance between two runs' weights, relative to their distance from the first weights \ */
+/* distance between two runs' weights, relative to their distance from the first weights */
 #define ROUNDING 1e-4
 
 static struct played play_on(const char *device, const char *strategy)

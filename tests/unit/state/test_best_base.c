@@ -94,7 +94,7 @@ static void the_same_base_may_be_kept_twice(void **state)
     assert_int_equal(read_best(world, &best), OK);
 }
 
-/* The power failed between the two files. */
+/* The power failed between the writes of the two files. */
 static void a_score_of_another_base_is_not_known(void **state)
 {
     struct world *world = *state;

@@ -367,7 +367,8 @@ static void load_as(const char *dtype, const uint16_t halves[8], float numbers[8
     assert_int_equal(json_object_set_new(entry, "dtype", json_string(dtype)), 0);
     assert_int_equal(json_array_set_new(offsets, 1, json_integer(from + 16)), 0);
     memcpy(data + from, halves, 16);
-    /* another tensor must then have the last bytes of the file */
+    /* The halved tensor was the last one. Another tensor must now end the file, because the loader
+     * rejects bytes after the last tensor. */
     assert_int_equal(json_object_set_new(header, "h.0.attn.bias",
                                          pack("F32", 1, (int)data_bytes - 4, (int)data_bytes)),
                      0);

@@ -1,5 +1,5 @@
 /* A node's HTTP server, called over real sockets: what it serves, to which clients, and how it
- * treats clients that misbehave. In the only thread, the test runs the server until an answer
+ * treats clients that misbehave. The test has one thread, and runs the server in it until an answer
  * arrives. */
 #include <setjmp.h>
 #include <stdarg.h>
