@@ -30,12 +30,12 @@ struct plan {
 
     enum strategy_kind kinds[STRATEGIES_COUNT]; /* [kinds_count] strategies compared */
     uint32_t kinds_count;
-    /* [kinds_count] settings that trials have chosen, such as "strategy.rank=2". */
+    /* [kinds_count] settings from trials or --settings, such as "strategy.rank=2". */
     char settings[STRATEGIES_COUNT][2][TUNING_BYTES];
-    /* [kinds_count] number of chosen settings; 0 = those of the scenario. */
+    /* [kinds_count] number of these settings; 0 = the scenario's settings are used. */
     uint32_t settings_count[STRATEGIES_COUNT];
 
-    const struct scenario *scenario; /* without the chosen settings */
+    const struct scenario *scenario; /* without `settings` */
     struct play *plays;              /* [plays_count] */
     uint32_t plays_count;
     uint32_t kept; /* number of plays that an earlier run has finished */

@@ -35,7 +35,8 @@ static enum error cut_shards(struct experiment *experiment, struct problem *prob
     return shards_cut(&experiment->shards, &experiment->train, &options, problem);
 }
 
-/* Divides the sum of all nodes' batches in proportion to their speeds; at least 1. */
+/* Returns node i's part of the sum of all training nodes' batches, in proportion to its speed; at
+ * least 1. */
 static uint32_t batch_by_speed(const struct scenario *scenario, uint32_t i)
 {
     double batches = 0, speeds = 0;

@@ -32,7 +32,8 @@ struct experiment {
     double begin_cpu_s;          /* processor time of the process when the experiment was opened */
     FILE *trace;                 /* gets the trace of the play; NULL = none */
     void *watcher;
-    /* Called after each moment; progress is from 0 to 1. NULL = no watcher. */
+    /* Called after each moment. progress: the played part of training; above 1 afterwards. NULL =
+     * no watcher. */
     void (*on_moment)(void *watcher, const struct outcome *outcome, double progress);
     /* Called often. Returns true to end the play early. NULL = the play always runs to its end. */
     bool (*is_stopped)(void *watcher);
@@ -59,8 +60,7 @@ void experiment_make_learner(void *self, uint32_t i, struct sim_learner *learner
 struct evaluation experiment_mark(struct experiment *experiment, const float *host_weights,
                                   uint32_t samples);
 
-/* Returns true if the moment at at_ns has an evaluation. None has one after an interruption.
- */
+/* Returns true if the moment at at_ns has an evaluation. None has one after an interruption. */
 bool experiment_is_evaluation(const struct experiment *experiment, uint64_t at_ns);
 
 /* If the moment at at_ns has an evaluation, evaluates host_weights[P] and stores the result in the

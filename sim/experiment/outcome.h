@@ -65,14 +65,14 @@ struct node_total {
     double down_use;     /* mean utilisation of the node's downlink; NAN = unlimited */
     double accuracy; /* accuracy of the node's own model; NAN = the node has the swarm's model */
     uint64_t block_bytes; /* most bytes that the node received in blocks to fetch one base */
-    double joining_s;     /* seconds from the node's first start to its first step; NAN = no step */
+    double joining_s;     /* seconds from the first start to its first step; NAN = no step then */
 };
 
 struct link_total { /* traffic from one region to another */
     char from[SCENARIO_NAME_BYTES];
     char to[SCENARIO_NAME_BYTES];
     uint64_t bytes;
-    double rate_bytes_per_s; /* rate of the route at the end; 0 = unlimited */
+    double rate_bytes_per_s; /* rate of the route at the end of training; 0 = unlimited */
     double use;              /* mean utilisation; NAN = unlimited */
     double delay_s;          /* mean delay over all bytes, including queueing */
     uint64_t resent;         /* number of lost segments that were sent again */
@@ -120,7 +120,7 @@ struct outcome {
     double control_bytes_per_s;
     double origins;        /* number of starts of all nodes */
     uint64_t base_bytes;   /* size of one base; 0 = unknown */
-    uint32_t removed;      /* healthy nodes that another node declared dead or dropped as silent */
+    uint32_t removed;      /* times that a healthy node was declared dead or dropped as silent */
     char removed_text[96]; /* first such removal, such as "west/3 by east/1 at 31.2 s" */
     uint32_t alarms;       /* number of warnings by training guards */
     double alarm_s;        /* first warning of a training guard; NAN = none */

@@ -203,7 +203,8 @@ static enum attack draw_attack(struct hostile *hostile)
         return SENDS_NO_HELLO;
     if (hostile->kind == HOSTILE_MUTE)
         return SENDS_ALL_BUT_RUMORS;
-    /* Three quarters of the draws choose attacks with rumors or bases, which matter most. */
+    /* Half of the draws choose an attack with rumors; a quarter choose a false base, false ACKs or
+     * invented members. The last quarter choose any attack. */
     const uint32_t quarter = rng_below(&hostile->rng, 4);
     if (quarter < 2)
         return (enum attack)(SENDS_EARLY_RUMORS + rng_below(&hostile->rng, RUMOR_ATTACKS));

@@ -18,9 +18,8 @@ static void send_message(struct hostile *hostile, const struct message *message)
 }
 
 /* Copies the base of a random node except the victim, with false parameters unless is_true. Returns
- * false if no such node has a base to copy. Never draws LIE_FITS, which no majority of a small
- * swarm could refute.
- */
+ * false if no such node has a base to copy. Never draws LIE_FITS, because no majority of a small
+ * swarm could refute it. */
 static bool take_base(struct hostile *hostile, bool is_true)
 {
     const struct world *world = hostile->world;

@@ -1,6 +1,6 @@
 /* Valid rumors exactly at the limits, signed by a separate identity of the attacker. Their numbers
  * continue from one connection to the next. Every node must accept these rumors, and may neither
- * disconnect nor expel their author. */
+ * disconnect the attacker nor expel their author. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "wire/move.h"
 
 #define MORE_ONE_IN 4 /* one in this many calls of hostile_send_limits adds a rumor */
-#define LENGTH_PART 8 /* the norm of an update may be at most sqrt(parameters) / LENGTH_PART */
+#define LENGTH_PART 8 /* largest norm of an update: sqrt(parameters) / LENGTH_PART, at least 1 */
 
 struct draft {
     struct update update;

@@ -23,7 +23,7 @@ struct pipe {
     uint64_t stall_every_ns; /* period of the stalls; 0 = none */
     uint64_t clogged_ns;     /* end of the current clog, during which almost no byte passes */
     uint64_t free_ns;        /* time at which all queued bytes will have left */
-    uint64_t bytes;          /* bytes carried so far; 0 while the pipe is unlimited */
+    uint64_t bytes;          /* bytes carried while the pipe was limited */
     double busy_s;           /* time in which the pipe transferred bytes so far */
 };
 

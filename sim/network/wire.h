@@ -5,11 +5,11 @@
  *                          sender     pair of regions                       receiver
  *
  * Bytes are delivered once and in order, or the connection breaks. A lost segment is sent again one
- * round trip later, and later segments wait for it (head-of-line blocking). The window is
- * WIRE_WINDOW plus the lowest pipe rate times the one-way delay, at most 4 MiB; a send completes
- * when its last byte is in the window. During a cut no segment is sent; those in flight still
- * arrive. After the cut, sending resumes at the sender's next retransmission timeout, which doubles
- * each time. A dropped SYN is sent again every second.
+ * round trip later; each further loss doubles that time. Later segments wait for it (head-of-line
+ * blocking). The window is WIRE_WINDOW plus the lowest pipe rate times the one-way delay, at most 4
+ * MiB; a send completes when its last byte is in the window. During a cut no segment is sent; those
+ * in flight still arrive. After the cut, a sender with waiting bytes resumes at its next
+ * retransmission timeout, which doubles each time. A dropped SYN is sent again every second.
  *
  * A party is a host: a node or an outsider. It names its connections by its own ids, whose low 32
  * bits are a slot below WIRE_SLOTS. Tests: tests/unit/sim/test_wire.c and test_cut.c.
@@ -135,9 +135,10 @@ void wire_send(struct wire *wire, uint32_t party, uint64_t conn, const uint8_t *
 void wire_hang_up(struct wire *wire, uint32_t party, uint64_t conn);
 void wire_on_event(struct wire *wire, const struct event *event);
 
-/* Faults. wire_die: the host dies; its peers get resets, or nothing if `silently`. wire_half_open:
- * the host loses its ends of all connections, unnoticed by its peers. wire_reset: all connections
- * between a and b break. wire_cut: adds (cut) or removes one cut from `from` to `to`. */
+/* Faults. wire_die: the host dies; its peers get resets, or nothing if `silently` or during a cut.
+ * wire_half_open: the host loses its ends of all connections, unnoticed by its peers. wire_reset:
+ * all connections between a and b break. wire_cut: adds (cut) or removes one cut from `from` to
+ * `to`. */
 void wire_die(struct wire *wire, uint32_t party, bool silently);
 void wire_half_open(struct wire *wire, uint32_t party);
 void wire_reset(struct wire *wire, uint32_t a, uint32_t b);

@@ -37,7 +37,7 @@ enum fault_kind {
     FAULT_HALF_OPEN,
     FAULT_SLOW_READER, /* "slow reader X, from T to T": X reads nothing from its sockets. */
     FAULT_FRAGMENT, /* "fragment X, from T to T": bytes arrive at X in pieces of 1 B to 64 KiB. */
-    FAULT_TAMPER,   /* "tamper X, at T": bits that X receives are flipped. */
+    FAULT_TAMPER,   /* "tamper X, at T": some bits that X receives are flipped. */
     /* "clock X, at T, by -30 s": the wall clock of X jumps by `value` seconds. The clock numbers
      * incarnations, but never below the number that X's disk keeps. If X loses its disk, a backward
      * jump must be shorter than the time between two starts. Otherwise other nodes ignore the lower

@@ -71,7 +71,7 @@ struct path {
     uint64_t delay_ns; /* delay 40 ms, or twice the delay: rtt 80 ms */
     /* jitter 5 ms: maximum of a uniform additional delay, which does not reorder segments. */
     uint64_t jitter_ns;
-    /* loss 0.1 %: fraction of segments that are lost and sent again one round trip later. */
+    /* loss 0.1 %: fraction of segments that are lost and sent again (wire.h). */
     double loss;
     /* Shared by all nodes of the two regions. `rate 20 Mbit/s` sets it for both directions, `up`
      * from the first region to the second, `down` from the second to the first. `at 60 s rate 5

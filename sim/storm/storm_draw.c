@@ -254,7 +254,8 @@ static void draw_times(struct storm_plan *plan)
     }
 }
 
-/* Draws two nonempty sides of a fault: half against half, or one node against all others. */
+/* Draws two nonempty sides of a fault: each node on a random side, or one node against all others.
+ */
 static void draw_sides(const struct storm_plan *plan, struct rng *rng, struct fault *fault,
                        uint32_t alone)
 {

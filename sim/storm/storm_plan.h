@@ -18,7 +18,7 @@
 /* Number of nodes up to which every node connects to every other (dialer.c). */
 #define STORM_MESH_MAX   10
 #define STORM_STARTS_MAX 5
-#define STORM_EACH_MAX   3 /* maximum number of faults of a kind */
+#define STORM_EACH_MAX   3 /* maximum number of faults of a kind; crashes may be one more */
 #define STORM_FAULTS_MAX (STORM_EACH_MAX * FAULT_KINDS + 1)
 
 /* Times count from WORLD_BEGIN_NS. */

@@ -17,7 +17,8 @@
 #define SLACK_NS (4 * SECOND_NS)
 /* Most steps between two publications if the number of steps is chosen automatically. */
 #define STEPS_MOST 16
-/* Samples that a node may count per claimed sample: a restarting node counts late rumors twice. */
+/* Samples that a node may count per sample claimed or learned, whichever are more: a restarting
+ * node counts late rumors twice. */
 #define TWICE 1.5
 
 void check_fail(struct check *check, const char *format, ...)

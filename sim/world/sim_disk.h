@@ -31,7 +31,7 @@ struct saved {
 };
 
 struct sim_disk {
-    uint64_t incarnation; /* least number of the node's next incarnation; 0 = never started */
+    uint64_t incarnation; /* least number of the node's next incarnation; 0 = none is stored */
     struct saved saved[SIM_DISK_GENERATIONS]; /* checkpoints, newest first */
     uint8_t *orders; /* orders of the operator, in the node's encoding; NULL = none */
     size_t orders_bytes;
@@ -61,8 +61,9 @@ void sim_disk_end(struct sim_disk *disk, const struct sim_learner *sim_learner, 
                   size_t history_bytes, const uint8_t model_hash[static 16], uint64_t durable_ns);
 void sim_disk_abandon(struct sim_disk *disk);
 
-/* Returns true if the node may store its orders, proofs and votes, which are signed for its model
- * hash. The hash must be of its own model description, or of its newest, durable checkpoint. */
+/* Returns true if the node may store its orders, proofs, votes and swarm keys, which are bound to
+ * its model hash. The hash must be of its own model description, or of its newest, durable
+ * checkpoint. */
 bool sim_disk_knows_model(const struct sim_disk *disk, const struct node *node, uint64_t now_ns);
 
 /* Store the node's orders, proofs, votes and swarm keys, if they have changed. */
@@ -71,7 +72,7 @@ void sim_disk_keep_proofs(struct sim_disk *disk, const struct node *node);
 void sim_disk_keep_votes(struct sim_disk *disk, const struct node *node);
 void sim_disk_keep_swarm_keys(struct sim_disk *disk, const struct node *node);
 
-/* Simulates a crash: drops the checkpoints that are not durable at now_ns. */
+/* Simulates a crash: drops the draft and the checkpoints that are not durable at now_ns. */
 void sim_disk_settle(struct sim_disk *disk, uint64_t now_ns);
 
 /* Returns the newest checkpoint, durable or not, or NULL. */

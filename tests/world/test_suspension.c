@@ -59,7 +59,8 @@ static void begin_message(void)
 }
 
 /* Sends a proof of equivocation in the villain's first rumor. With earlier > 0 the proof is about
- * an unknown incarnation that began earlier, which would remove all later ones. */
+ * an unknown, earlier incarnation. Such a proof would remove the rumors of all later incarnations.
+ */
 static void prove(uint64_t earlier)
 {
     uint8_t proof[PROOF_BYTES];
