@@ -40,7 +40,7 @@ struct plan {
     uint32_t plays_count;
     uint32_t kept; /* number of plays that an earlier run has finished */
     uint32_t failed;
-    uint32_t finished; /* number of plays and trials with a record, also of earlier runs */
+    uint32_t finished; /* number of plays and trials with a record, including earlier runs */
     bool is_trial;     /* the plays are trials of settings (--tune) */
 };
 

@@ -26,7 +26,7 @@ struct record {
     double accuracy;
     double loss;
     double sent_bytes;  /* bytes sent until the end of training, mean over the nodes */
-    double computing;   /* local steps of all nodes as a fraction of those that time allows */
+    double computing;   /* local steps of all nodes as a fraction of the possible ones */
     double link_use;    /* mean utilisation of the limited links; NAN = no link is limited */
     double busiest_use; /* utilisation of the busiest limited link; NAN = no link is limited */
 };

@@ -128,7 +128,7 @@ struct outcome {
     uint64_t trace;       /* hash of the actions of all nodes */
     uint64_t events;
     double cpu_s;           /* processor time of the whole run */
-    double gradient_cpu_s;  /* part of cpu_s spent in steps, with the strategy's work in them */
+    double gradient_cpu_s;  /* part of cpu_s spent in steps, including the strategy's work */
     double evaluate_cpu_s;  /* part of cpu_s spent in evaluations */
     uint64_t rss_bytes_max; /* peak memory of this process */
     char violation[256];    /* the violated invariant; "" = none */

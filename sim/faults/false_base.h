@@ -48,8 +48,8 @@ void false_base_make_version(struct false_base *base, const uint8_t *context);
 /* Return messages that offer the base. Their bytes stay valid until the base changes. */
 struct message false_base_version(const struct false_base *base);
 struct message false_base_history(const struct false_base *base);
-/* Returns a message whose bytes stay valid until the next call. It is empty, which means a refusal,
- * if there is no such block. */
+/* Returns a message whose bytes stay valid until the next call. If there is no such block, the
+ * message is empty, which means a refusal. */
 struct message false_base_block(struct false_base *base, uint64_t block);
 
 #endif

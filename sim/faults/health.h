@@ -1,7 +1,7 @@
 /* Health of a world: which nodes have joined, how the overlay is connected, and false positives of
  * the failure detectors (fault_injector_explains).
  *
- * Only the first `nodes` nodes of the world count; the others are duplicates of some of them.
+ * Only the first `nodes` nodes of the world count; later nodes are duplicates of these.
  */
 #ifndef HEARSAY_SIM_FAULTS_HEALTH_H
 #define HEARSAY_SIM_FAULTS_HEALTH_H

@@ -33,7 +33,8 @@ uint64_t pipe_pass(struct pipe *pipe, uint64_t now_ns, uint64_t bytes, uint64_t 
                    bool *lost);
 
 void pipe_clog(struct pipe *pipe, uint64_t until_ns);
-/* The departure of queued bytes stays as computed; later bytes do not wait for them. */
+/* Ends a clog. Bytes in the queue leave at the times computed before; later bytes do not wait for
+ * them. */
 void pipe_unclog(struct pipe *pipe, uint64_t now_ns);
 
 /* Returns the pipe's current rate in bytes per second, ignoring clogs; 0 = unlimited. */

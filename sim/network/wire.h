@@ -5,11 +5,12 @@
  *                          sender     pair of regions                       receiver
  *
  * Bytes are delivered once and in order, or the connection breaks. A lost segment is sent again one
- * round trip later; each further loss doubles that time. Later segments wait for it (head-of-line
- * blocking). The window is WIRE_WINDOW plus the lowest pipe rate times the one-way delay, at most 4
- * MiB; a send completes when its last byte is in the window. During a cut no segment is sent; those
- * in flight still arrive. After the cut, a sender with waiting bytes resumes at its next
- * retransmission timeout, which doubles each time. A dropped SYN is sent again every second.
+ * round trip later; each further loss doubles that time. Later segments wait for the lost one
+ * (head-of-line blocking). The window is WIRE_WINDOW plus the lowest pipe rate times the one-way
+ * delay, at most 4 MiB; a send completes when its last byte is in the window. During a cut no
+ * segment is sent; those in flight still arrive. After the cut, a sender with waiting bytes resumes
+ * at its next retransmission timeout, which doubles each time. A dropped SYN is sent again every
+ * second.
  *
  * A party is a host: a node or an outsider. It names its connections by its own ids, whose low 32
  * bits are a slot below WIRE_SLOTS. Tests: tests/unit/sim/test_wire.c and test_cut.c.

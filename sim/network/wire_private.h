@@ -32,7 +32,7 @@ void tcp_put(struct wire *wire, uint64_t at_ns, enum wire_event kind, uint32_t a
 size_t tcp_crossing(const struct wire *wire, const struct connection *connection, int to);
 const struct path *tcp_path(const struct wire *wire, const struct connection *connection, int to);
 /* Returns the time at which a segment without payload, such as a reset, reaches end `to` if it is
- * sent now: not before earlier bytes reach that end's down pipe. */
+ * sent now. The segment does not overtake earlier bytes on their way to that end's down pipe. */
 uint64_t tcp_behind_ns(const struct wire *wire, const struct connection *connection, int to);
 /* Schedules WIRE_CLOSED for this end at at_ns. why: reason; "" = an orderly close, which waits for
  * the last byte in flight. A connection keeps its first reason. */

@@ -232,7 +232,7 @@ static void put_swarm(json_t *snapshot, const struct outcome *outcome)
                                          .trip_s = outcome->edges[i].trip_s});
 }
 
-/* Returns the local steps of all nodes as a fraction of those that their speeds allow. */
+/* Returns the local steps of all nodes as a fraction of the steps that their speeds allow. */
 static double computing(const struct outcome *outcome)
 {
     double steps = 0, possible = 0;

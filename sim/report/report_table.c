@@ -142,8 +142,8 @@ static void fact_steps(struct table *table, const struct outcome *outcome)
               100 * (double)steps / (double)possible);
 }
 
-/* Adds a fact such as "expelled 6 of bad, doubt 1 of good": for each kind of warning, how many
- * nodes of each group other nodes have warned about. */
+/* Adds a fact such as "expelled 6 of bad, doubt 1 of good": for each kind of warning, the number of
+ * nodes in each group that other nodes have warned about. */
 static void fact_warnings(struct table *table, const struct outcome *outcome)
 {
     char text[512];

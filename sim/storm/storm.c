@@ -320,7 +320,7 @@ static void heal(struct play *play)
     wait_for_key(play, from_ns);
 }
 
-/* Nodes that left together must hold one base, but only in a full mesh (leave.c): in a larger
+/* Nodes that left together must hold one base, but only in a full mesh (leave.c). In a larger
  * swarm, a node may learn too late that another node also leaves. */
 static void check_bases(struct play *play, uint32_t together)
 {

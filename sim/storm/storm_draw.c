@@ -17,8 +17,8 @@
 #define TEXT_EACH     10   /* one storm in this many trains on text */
 #define RUMOR_BYTES   250  /* largest rumor with density_max entries */
 #define CONTROL_BYTES 8000 /* most bytes per second that a node sends besides rumors */
-#define SERVING_S     40 /* seconds in which a node must be able to serve its base to all others */
-#define INCARNATIONS  3  /* typical number of incarnations of a publishing node */
+#define SERVING_S     40   /* seconds in which a node must be able to serve its base to all nodes */
+#define INCARNATIONS  3    /* typical number of incarnations of a publishing node */
 
 #define EXPEL_EACH 4 /* one storm in this many expels a node */
 #define REKEY_EACH 4 /* one storm in this many gets another swarm key */

@@ -74,7 +74,7 @@ static void on_step(void *self, uint32_t i)
 }
 
 /* Adds (other − then) / 2 to worker i's weights. then: worker i's weights when the exchange began;
- * other: those of its partner. */
+ * other: the partner's weights. */
 static void move(struct adpsgd *adpsgd, uint32_t i, const float *then, const float *other)
 {
     float *own = adpsgd->own;

@@ -10,7 +10,7 @@
  * matrices are cut into chunks of up to 64 by 64, each filter of a convolution is a row of a
  * matrix, and vectors are cut into chunks of up to 64. The rate is `sign_rate` on the scenario's
  * schedule; the scenario's optimizer is not used. The published code multiplies gradients by the
- * rate, which is equivalent for a constant rate. Each node sends all others
+ * rate, which is equivalent for a constant rate. Each node sends to each other node
  *
  *   B = ⌈sent·(32 + ⌈log2(entries of the chunk)⌉)/8⌉ + 4·statistics bytes
  *
@@ -106,7 +106,7 @@ static uint64_t bits_of(size_t entries)
 }
 
 /* Sets all except the largest components of each chunk of components[P] to 0. Returns the bits of
- * the kept ones. components NULL = only counts the bits. */
+ * the kept components. components NULL = only counts the bits. */
 static uint64_t keep_largest(const struct demo *demo, float *components)
 {
     const double part = (double)rounds_or_published(demo->settings->top_part, 1. / 128);

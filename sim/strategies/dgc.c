@@ -12,7 +12,7 @@
  * part is the larger of 4^−(k+1) and `top_part`: sparsities of 75, 93.75, 98.4, 99.6 and then 99.9
  * % with the paper's `top_part` of 0.001. Of a matrix of c entries ⌈part·c⌉ are sent, 32 bits each
  * and 16 for the number of zeros before it. As in the published code, vectors are sent whole and
- * keep their u. Each node sends all others
+ * keep their u. Each node sends to each other node
  *
  *   B = 6·entries sent + 4·entries of vectors bytes
  *
@@ -92,7 +92,7 @@ static void end(void *self)
 }
 
 /* Sets all except the largest entries of each matrix in values[P] to 0. Returns the number of kept
- * ones. values NULL = only counts them. */
+ * entries. values NULL = only counts the kept entries. */
 static uint64_t keep_largest(const struct dgc *dgc, float *values)
 {
     uint64_t sent = 0;

@@ -1,5 +1,5 @@
 /* DLion (Hong, Chandra, HPDC 2021, after their workshop paper of 2019): micro-clouds that differ in
- * speed and links. Each worker steps with the gradients of all, without waiting.
+ * speed and links. Each worker steps with the gradients of all workers, without waiting.
  *
  *   batch_k = batch of all · speed_k / sum of speeds                        batch_by_speed
  *   W_k = W_k − η · gain/n · (g_k + Σ_j (batch_j / batch_k) g_j)     g_j: arrived since last step

@@ -1,5 +1,5 @@
-/* Max N of Hong and Chandra (DLion, HPDC 2021): of each tensor the entries within N % of its
- * largest.
+/* Max N of Hong and Chandra (DLion, HPDC 2021): keeps the entries of each tensor that are within N
+ * % of the tensor's largest.
  *
  *   entry c of tensor T is kept where |g_c| >= (1 − N/100) · max |g| over T
  *

@@ -6,9 +6,9 @@
  *   e_i = M_i − M'
  *
  * The mean of products with one matrix is the product with the mean, so two ring all-reduces
- * suffice: of P, then of Q. A matrix is a tensor of two dimensions or more, the first against the
- * others. Vectors, and matrices with no more entries than their factors, are sent uncompressed. A
- * node's two messages have
+ * suffice: of P, then of Q. A matrix is a tensor of two or more dimensions: its rows are the first
+ * dimension, its columns all other dimensions. Vectors, and matrices with no more entries than
+ * their factors, are sent uncompressed. A node's two messages have
  *
  *   B = 4·(sum of rank·(rows + columns) over the matrices + other entries) bytes
  *

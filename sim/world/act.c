@@ -11,7 +11,8 @@
 
 #define SAVE_NS_MAX SECOND_NS /* most virtual time to write all parts of a checkpoint */
 #define PARTS_MAX   8         /* most parts of one checkpoint */
-/* One checkpoint part in this many is refused, as if by a slow disk; it ends the checkpoint. */
+/* One checkpoint part in this many is refused, as if by a slow disk; the refusal ends the
+ * checkpoint. */
 #define PARTS_LOST 64
 /* One READ in this many waits for the end of the step, as if behind another order. */
 #define READS_LATE      8

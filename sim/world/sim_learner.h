@@ -62,8 +62,8 @@ void sim_learner_read_base(const struct sim_learner *sim_learner, float *host);
 void sim_learner_read_weights(const struct sim_learner *sim_learner, float *host);
 void sim_learner_write_weights(struct sim_learner *sim_learner, const float *host);
 
-/* Returns 0 if a random walk's account is balanced (published + residual = progress) or not kept,
- * otherwise the error relative to the error that rounding may cause. */
+/* Returns 0 if a random walk's account is balanced (published + residual = progress) or not kept.
+ * Otherwise returns the error divided by the error that rounding may cause. */
 double sim_learner_account_error(const struct sim_learner *sim_learner);
 
 void sim_learner_free(struct sim_learner *sim_learner);
