@@ -6,7 +6,7 @@
 #
 # Prints for each density of rumors: their number, their size, and the percentage that b received
 # twice; nanoseconds of processor time of a's loop and of a's learner per byte of relayed rumors;
-# the bits received and sent per second of the loop's processor time; and per second here. The
+# the bits received and sent per second of the loop's processor time, and per second elapsed. The
 # origin sends RATE megabytes per second (10; 0: at the speed of a). With fewer processors than its
 # five threads, b lags behind, requests rumors, and receives them twice.
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)

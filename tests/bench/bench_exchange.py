@@ -13,9 +13,9 @@ rule, the worst setting, and synchronous SGD over a network without costs. The a
 the last third of the run, measured once a second on 5,000 test samples. All columns except the last two
 are also means over the seeds, which draw the order of the samples.
 
-exchange.bytes_per_s is configured, so that all settings may send the same; --measured: the nodes measure
-it themselves, as by default. --kept FILE: reads the results of earlier runs from FILE, and appends new
-ones. The rule was developed without the last five places.
+exchange.bytes_per_s is configured, so that all settings may send the same number of bytes;
+--measured: the nodes measure it themselves, as by default. --kept FILE: reads the results of
+earlier runs from FILE, and appends new ones. The rule was developed without the last five places.
 
 Needs Fashion-MNIST (Debian: dataset-fashion-mnist). Takes about twenty minutes of one processor for
 each seed (--all-seeds: 25).

@@ -80,8 +80,8 @@ static bool plain_first(struct plain *plain, struct bits *bits, uint64_t paramet
     return !bits->is_broken && next <= parameters;
 }
 
-/* Decodes one layer: a list of its members among those of the previous layer, or of the missing
- * ones. Returns false if the layer is malformed. */
+/* Decodes one layer: a list of its members, or a list of the previous layer's members that it
+ * lacks. Returns false if the layer is malformed. */
 static bool plain_layer(struct plain *plain, struct bits *bits, int layer, uint64_t *members)
 {
     uint32_t member[ENTRIES_MAX];

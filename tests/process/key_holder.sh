@@ -2,9 +2,10 @@
 # Two nodes learn while a hostile member (hostile.py) attacks them. No node may fail, a note must name
 # the attacker, and both nodes must end with one model that is as good as without the attack:
 # key_holder.sh HEARSAY [--short] [ATTACK...]
-# The progress between two publications must not depend on the machine's load: nodes make no
-# more steps a second than a part of a slow processor can, and are compared after equal numbers of samples.
-# A swarm may lose a point. --short, for CI: a third of the samples, two attacks, and two points.
+# The progress between two publications must not depend on the machine's load. So the nodes make no
+# more steps a second than a part of a slow processor can, and their models are compared after equal
+# numbers of samples. The swarm may lose one point of accuracy; with --short, for CI, two points,
+# after a third of the samples and under two attacks.
 set -euo pipefail
 attacks=("${@:2}")
 set -- "$1"

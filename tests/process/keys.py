@@ -44,8 +44,8 @@ def places_of(pid, keys):
 
 
 def keys_of(guest, given):
-    """Returns two dicts from names to bytes: the keys that the node must have, outside dumps only; and their
-    texts in the key files, which it need not have."""
+    """Returns two dicts from names to bytes: the keys that the node must have, but only outside
+    dumps; and the texts of these keys in the key files, which the node need not have."""
     keys, other = {}, {}
     for path in given.node_swarm_key:
         swarm_key = read_key(path, "hearsay-swarm-key-1")

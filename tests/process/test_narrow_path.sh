@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A path drops large packets silently: test_narrow_path.sh HEARSAY. It consists of two network
-# namespaces with a router between them. The test is skipped if these cannot be made.
+# A path drops large packets silently: test_narrow_path.sh HEARSAY. The path consists of two network
+# namespaces with a router between them. The test is skipped if the namespaces cannot be made.
 set -euo pipefail
 
 # shellcheck source=tests/process/story.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""ONNX Runtime must compute the same results from an exported file as hearsay does from the saved file.
-Compares the logits of each kind of layer and each preset; for images also predictions from pixels, and for
-sequences also shorter ones than the longest.
+"""ONNX Runtime must compute the same results from an exported file as hearsay does from the saved
+file. Compares the logits of each kind of layer and each preset; for images also predictions from
+pixels, and for sequences also sequences shorter than the longest.
 
     test_onnx.py HEARSAY MODEL_FILE
 

@@ -135,8 +135,8 @@ static void a_removed_member_is_expelled_and_its_rumors_stay(void **state)
     }
 }
 
-/* Nodes 0, 1 and 2 remove node 3 from their lists one after the other. Until the last removal,
- * node 3 publishes through those that still list it. In the end all three have the same rumors of
+/* Nodes 0, 1 and 2 remove node 3 from their lists one after the other. Until the last removal, node
+ * 3 publishes through the nodes that still list it. In the end nodes 0 to 2 have the same rumors of
  * node 3. */
 static void lists_may_lose_a_member_one_after_the_other(void **state)
 {

@@ -49,7 +49,7 @@ static void rumors_that_the_order_keeps_stay(void **state)
         assert_int_equal(known_of_node(i, 3), known / 2);
 }
 
-/* The order keeps more rumors than node 3 has published. Nodes still accept the missing ones. */
+/* The order keeps more rumors than node 3 has published. Nodes still accept the missing rumors. */
 static void an_order_may_keep_more_than_is_known(void **state)
 {
     (void)state;

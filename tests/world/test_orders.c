@@ -1,4 +1,4 @@
-/* The operator's orders: which ones nodes accept and forward, and that a disobedient member
+/* The operator's orders: which orders nodes accept and forward, and that a disobedient member
  * (puppet.h) has no effect. */
 #include <setjmp.h>
 #include <stdarg.h>

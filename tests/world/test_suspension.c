@@ -1,5 +1,5 @@
 /* Proofs about old rumors. All nodes remove the rumors that most nodes can remove, and keep all
- * others. No node is suspended for long. */
+ * other rumors. No node is suspended for long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -27,7 +27,7 @@ static struct backend *open_gpu(void)
     return gpu;
 }
 
-/* The first program's tensors are in main memory, the others' on the GPU. */
+/* The first program's tensors are in main memory, those of all other programs on the GPU. */
 static void a_gpu_and_a_cpu_learn_one_model(void **state)
 {
     struct program programs[PROGRAMS];

@@ -143,8 +143,8 @@ static void reverted_weights_are_the_shared_models(void **state)
     }
 }
 
-/* Each program stops after a different number of steps. It does not know whether the others have
- * finished. */
+/* Each program stops after a different number of steps. No program knows whether the other programs
+ * have finished. */
 static void programs_that_finish_hold_one_model(void **state)
 {
     struct program programs[3];

@@ -342,7 +342,7 @@ static void survives_a_hundred_thousand_random_messages(void **state)
         const size_t count = rng_below(&rng, sizeof bytes + 1);
         for (size_t i = 0; i < count; i++)
             bytes[i] = (uint8_t)rng_next(&rng);
-        if (count > 1) { /* passes the first checks, so that later ones are also tested */
+        if (count > 1) { /* passes the first checks, so that later checks are also tested */
             bytes[0] = (uint8_t)(0x90 | (bytes[0] & 7));
             bytes[1] = (uint8_t)(bytes[1] % (MESSAGE_KINDS + 1));
         }
