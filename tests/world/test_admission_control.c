@@ -123,8 +123,8 @@ static void the_most_crowded_network_makes_way(void **state)
         stranger_enter(&strangers[i]);
     for (int i = 0; i < 12; i++)
         stranger_tries(&strangers[1 + i % 6]);
-    /* The network of strangers[0] then has the most connections, so the node closes these, although
-     * they are the newest. */
+    /* The network of strangers[0] then has the most connections, so the node closes two of these,
+     * although connections from other networks are older. */
     for (int i = 0; i < 6; i++)
         stranger_tries(&strangers[0]);
     run(100 * MS_NS);
@@ -146,7 +146,7 @@ static void a_silent_caller_is_closed_after_two_seconds(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_REFUSED], 1);
 }
 
-/* Strangers in four networks hold 20 connections, and reopen each one that node 0 closes. */
+/* Strangers in four networks open 20 connections, and reopen each connection that node 0 closes. */
 static void a_holder_of_the_key_gets_in_past_silent_callers(void **state)
 {
     (void)state;

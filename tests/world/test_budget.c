@@ -265,7 +265,7 @@ static void waiting_rumors_reduce_publishing(void **state)
         lag_s += mean.lag_s / 8;
     }
     print_message("%.2f s in the mean\n", lag_s);
-    /* 3 s if nodes only react to the lag of other nodes, 5 s without any reaction. */
+    /* The mean is 3 s if nodes only react to the lag of other nodes, 5 s if they do not react. */
     assert_true(lag_s < 2.4);
 }
 
@@ -286,8 +286,8 @@ static void the_first_publication_is_small(void **state)
     assert_true(stats.rumor_bytes_published / stats.rumors_published > 4 * first);
 }
 
-/* A large publication takes long to send. Only rumors that wait longer than that show an overload.
- * A publication may fill a line without any node falling behind. */
+/* A large publication takes long to send. Only rumors that wait longer than this sending time show
+ * an overload. A publication may fill a line without any node falling behind. */
 static void rare_publications_may_fill_lines(void **state)
 {
     (void)state;
@@ -345,8 +345,8 @@ static void start_unlike(uint64_t seed, uint64_t step_ns)
     start_all();
 }
 
-/* With seed 2 node 0 first reviews its rate 3 ms after the handshakes. It must not take their
- * traffic for its usual traffic. */
+/* With seed 2 node 0 first reviews its rate 3 ms after the handshakes. It must not mistake the
+ * handshakes' traffic for its usual traffic. */
 static void a_fast_node_finds_what_idle_lines_carry_within_a_second(void **state)
 {
     (void)state;

@@ -190,7 +190,7 @@ static void keeps_rumors_before_the_harm(void **state)
     for (int i = 0; i < 10; i++)
         let_all_publish(0.5, i == 3 ? -0.2 : 0.5, 1, 1);
     for (int i = 0; i < 4; i++)
-        let_all_publish(0.5, -0.5, 1, 10); /* only the first rumor of WHO opposes training */
+        let_all_publish(0.5, -0.5, 1, 10); /* WHO opposes training from rumor 10 on */
     const struct origin *origin = byzantine_next(node);
     assert_non_null(origin);
     assert_int_equal(byzantine_from(node, origin).seq, 10);

@@ -39,7 +39,7 @@ static struct node_options story_options(void)
     return options;
 }
 
-/* A connection of the lying member to this node. All liars have one identity. */
+/* Connects the lying member to this node. All liars have one identity. */
 static struct liar *meet(uint32_t node, bool omits)
 {
     struct liar *liar = &liars[liars_count++];

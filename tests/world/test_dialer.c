@@ -106,7 +106,7 @@ static void invented_addresses_do_not_flood_a_machine(void **state)
 }
 
 /* Invented members do not use up the dials to members that have answered before. Node 1 dials no
- * node. Node 0 knows it by a record that the liar forwards. */
+ * node. Node 0 knows node 1 from a record that the liar forwards. */
 static void members_that_have_answered_are_still_called(void **state)
 {
     (void)state;

@@ -15,7 +15,8 @@
 #define ENTRY    5
 #define IDENTITY 77
 
-/* Two puppets with the villain's identity. Each publishes its own stream to another node. */
+/* Two puppets with the villain's identity. Each publishes a different stream, to a different node.
+ */
 static struct puppet left, right;
 
 static bool has_face(const struct puppet *face)
@@ -79,7 +80,7 @@ static uint32_t taken_of_villain(uint32_t i)
 }
 
 /* Checks that all running nodes have the proof, have one base, and keep `keep` rumors of the
- * proof's author. */
+ * villain. */
 static void must_be_out(uint32_t keep, uint64_t within_ns)
 {
     run(within_ns);
@@ -131,8 +132,8 @@ static void streams_that_differ_from_the_start_are_removed_entirely(void **state
     must_be_out(0, 3 * SECOND_NS);
 }
 
-/* Two separated nodes accept different streams of one origin. When they meet, their version hashes
- * differ, so they exchange signed heads back to the first difference. */
+/* Two separated sides accept different streams of one origin. When nodes of both sides meet, their
+ * version hashes differ, so they exchange signed heads back to the first difference. */
 static void told_apart(uint32_t same, uint32_t other)
 {
     const struct node_options options = usual_options();
@@ -173,7 +174,7 @@ static void finds_equivocation_further_back_than_one_message(void **state)
     must_be_out(2, 60 * SECOND_NS);
 }
 
-/* Both nodes have equally many rumors. Only their hashes differ. */
+/* Both sides have equally many rumors. Only their version hashes differ. */
 static void finds_equivocation_at_the_very_beginning(void **state)
 {
     (void)state;

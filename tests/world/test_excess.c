@@ -1,6 +1,6 @@
 /* A member signs a rumor that moves the base too far or claims too many samples. No node accepts
- * it. Its signed head is the proof with which all nodes expel the author. A node whose own weights
- * leap publishes the change in pieces of allowed size. */
+ * such a rumor. The rumor's signed head is the proof with which all nodes expel the author. A node
+ * whose own weights leap publishes the change in pieces of allowed size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

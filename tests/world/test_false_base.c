@@ -34,7 +34,7 @@ static int story_ends(void **state)
 static struct node_options story_options(void)
 {
     struct node_options options = busy_options();
-    /* long enough to repair a few seconds' rumors without a state transfer */
+    /* so long that logs reach back a few seconds, enough to repair without a state transfer */
     options.interval_ns = SECOND_NS / 4;
     options.limits.silence_ns = 600 * SECOND_NS; /* liars do not answer PING */
     return options;

@@ -172,7 +172,7 @@ static void waiting_for_a_slow_donor_does_not_restart_the_transfer(void **state)
     (void)state;
     struct node_options options = busy_options();
     options.block_entries = 100;
-    /* Each donor serves a block every 15 to 25 seconds. */
+    /* The only donor serves a block every 15 to 25 seconds. */
     options.serve_bytes_per_s = 20;
     start_swarm(1, &options);
     run(2 * LONG_NS);

@@ -223,7 +223,8 @@ static void a_swarm_with_an_operator_keeps_what_it_has_learned(void **state)
                 0);
 }
 
-/* Dials the node as a puppet that claims a standing, with first weights that win a tie. */
+/* Dials the node as a puppet that claims this standing and has the smallest model hash, which wins
+ * a tie. */
 static void claim(struct puppet *liar, uint32_t node, uint8_t seed, uint8_t standing)
 {
     puppet_init(liar, node, seed);
@@ -304,8 +305,8 @@ static void a_node_that_catches_up_yields_to_no_newcomer(void **state)
     puppet_free(&newcomer);
 }
 
-/* Two swarms have published for long before they meet. Neither gives up its weights. Nodes of both
- * print how to join the other swarm. */
+/* Two swarms have published for long before they meet. Neither gives up its weights. Nodes of the
+ * swarm with the larger model hash print how to join the other swarm. */
 static void two_established_swarms_stay_apart(void **state)
 {
     (void)state;

@@ -57,8 +57,9 @@ static bool would_be_first(uint8_t seed)
     return true;
 }
 
-/* Node 1 has just taken over a base. The puppet has separately learned `times` times its samples.
- * Node 1 prefers the puppet's base unless it has clearly fewer samples. */
+/* Node 1 has just taken over a base. The puppet has separately learned `times` times as many
+ * samples as node 1's swarm. Node 1 prefers the puppet's base unless that has clearly fewer
+ * samples. */
 static void start_talk_of_another_side(double times)
 {
     struct node_options options = patient_options();
@@ -261,14 +262,14 @@ static void must_refuse_about_itself(uint64_t incarnations_later, uint32_t rumor
     assert_int_equal(node_incarnation(world.nodes[0].node), own.incarnation);
 }
 
-/* Otherwise the node could not start the incarnation in which it publishes again. */
+/* With such a history the node could not start the incarnation in which it publishes again. */
 static void rejects_a_history_with_a_future_incarnation(void **state)
 {
     (void)state;
     must_refuse_about_itself(1, 0);
 }
 
-/* Otherwise the node's next rumor would have an unexpected number. */
+/* With such a history the node's next rumor would have an unexpected number. */
 static void rejects_a_history_with_our_future_rumors(void **state)
 {
     (void)state;

@@ -42,7 +42,8 @@ static struct versions *versions_of(uint32_t i)
     return (struct versions *)(uintptr_t)broadcast_versions(world.nodes[i].node);
 }
 
-/* Adds `count` incarnations of other nodes to node i, with a thousand rumors each. */
+/* Adds `count` incarnations of other nodes, a thousand for each of these nodes, to the versions of
+ * node i. Each incarnation has one rumor. */
 static void know_incarnations(uint32_t i, uint32_t count)
 {
     struct versions *versions = versions_of(i);
@@ -60,7 +61,8 @@ static void know_incarnations(uint32_t i, uint32_t count)
     }
 }
 
-/* Nodes agree on incarnations that ended long ago. The hash of all incarnations confirms that. */
+/* A block need not list incarnations that ended long ago, because nodes agree on them. The hash of
+ * all incarnations confirms this. */
 static void a_block_lists_the_latest_incarnations_and_the_hash_of_all(void **state)
 {
     (void)state;

@@ -64,7 +64,7 @@ static void after_expiry_connections_stay_and_only_the_new_key_is_accepted(void 
     assert_int_equal(key_of(newcomer).older, 0);
 }
 
-/* A new key ends what an inventor of identities can do, so proofs against them have no use. */
+/* Without the new key, invented identities can do nothing, so proofs against them have no use. */
 static void a_rekey_clears_proofs_against_outsiders(void **state)
 {
     (void)state;

@@ -131,7 +131,8 @@ static void nodes_behind_one_hub_leave_together_with_it(void **state)
     }
 }
 
-/* Nodes send their version to one random neighbour a second. A leaver must not wait for it. */
+/* Nodes send their version to one random neighbour a second. A leaver must not wait for these
+ * versions. */
 static void a_leaver_is_answered_by_all_neighbours(void **state)
 {
     (void)state;

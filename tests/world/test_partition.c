@@ -248,7 +248,7 @@ static void three_parts_become_one(void **state)
     assert_in_range(old, 1, 2);
 }
 
-/* One of the two yielding nodes must leave during the merge. */
+/* Node 0, which yields, must be able to leave during the merge. */
 static void a_node_leaves_in_time_during_a_merge(void **state)
 {
     (void)state;

@@ -47,8 +47,8 @@ static const struct saved *newest_of(uint32_t i)
     return saved;
 }
 
-/* Checks that node i's base and the last part of its weights equal the checkpoint, unless node i
- * has begun a step. */
+/* Checks that node i's base equals the checkpoint's. Unless node i trains already, checks the same
+ * of the last part of its weights. */
 static void must_begin_with(uint32_t i, const struct saved *saved)
 {
     int32_t units[PARAMETERS];
