@@ -40,8 +40,8 @@ struct program {
     uint16_t halves[PROGRAM_WEIGHTS]; /* [inputs][outputs] weights in 16 bits */
     float bias[PROGRAM_OUTPUTS];
     float weights_copy[PROGRAM_WEIGHTS], bias_copy[PROGRAM_OUTPUTS];
-    /* Number of fetch and store calls. With copies they copy values; with a GPU they run before and
-     * after the node uses it. */
+    /* Number of fetch and store calls. With copies these calls copy values. With a GPU, fetch waits
+     * until the GPU is done. */
     int fetches, stores;
     void *gpu_weights, *gpu_bias;
     pthread_t thread;
@@ -77,7 +77,7 @@ double program_loss(const float weights[PROGRAM_WEIGHTS], const float bias[PROGR
 int program_base(struct program *program, float weights[PROGRAM_WEIGHTS],
                  float bias[PROGRAM_OUTPUTS]);
 struct hearsay_info program_info(struct program *program);
-/* Returns a message with the program's last error text. */
+/* Returns the library's text for this error, valid until the next call. */
 const char *program_sentence(struct program *program, int error);
 
 #endif

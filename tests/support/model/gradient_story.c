@@ -94,7 +94,8 @@ static bool has_statistics(void)
 }
 
 /* Returns the relative error of a tensor's gradients against central differences. Sequence models
- * have few kinks (points without a derivative), so a longer step reduces their rounding error. */
+ * have few kinks (points without a derivative), so a longer step is possible, which reduces the
+ * rounding error. */
 static double tensor_error(const struct tensor *tensor)
 {
     const double step = model_input(model).length > 0 ? 1e-2 : has_statistics() ? 5e-3 : 2e-3;
@@ -117,8 +118,8 @@ static double tensor_error(const struct tensor *tensor)
 }
 
 /* Largest accepted relative error of gradients. A loss in float32 has an error near 1e-7. Divided
- * by a distance of 4e-3, that is about 3e-5, for gradients near 0.1. A wrong sign, factor or filter
- * tap gives an error of a few per cent or more. */
+ * by a distance of 4e-3, this error is about 3e-5. Gradients are near 0.1. A wrong sign, factor or
+ * filter tap gives an error of a few per cent or more. */
 #define SLOPE_ERROR_MAX 3e-3
 
 static void check_tensors(const char *line)

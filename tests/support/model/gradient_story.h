@@ -1,7 +1,7 @@
 /* A small model with random weights and a random batch, whose gradients are compared with finite
  * differences.
  *
- *   build ─► input, labels ─► check_gradients, or the test's own checks
+ *   check_gradients;   or build ─► drawn, batch_x, batch_labels ─► the test's own checks
  */
 #ifndef HEARSAY_TESTS_SUPPORT_MODEL_GRADIENT_STORY_H
 #define HEARSAY_TESTS_SUPPORT_MODEL_GRADIENT_STORY_H

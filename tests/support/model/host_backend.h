@@ -60,7 +60,8 @@ int host_backend_closes(void **state);
 int host_backend_opens_in_bf16(void **state);
 /* Rounds to the nearest number of the type under test. */
 float number_rounded(float value);
-/* Runs the tests in float32, and again with activations in bfloat16 on every device. */
+/* Runs the tests in float32 on every device, and again with activations in bfloat16 on every GPU.
+ */
 #define RUN_IN_BOTH_TYPES(tests)                                                                   \
     do {                                                                                           \
         int failed = 0;                                                                            \

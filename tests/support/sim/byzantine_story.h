@@ -21,8 +21,9 @@ extern uint32_t seq;
 void begin_anew(void);
 bool is_own(uint32_t origin_index);
 
-/* Publishes a rumor of each origin with this agreement and length. WHO's rumor has of_who and
- * length_of_who instead. A second later the node updates the typical values. */
+/* Publishes a rumor of each origin, except the node's own, with this agreement and length. WHO's
+ * rumor has of_who and length_of_who instead. A second later the node updates the typical values.
+ */
 void let_all_publish(double agreement, double of_who, double length, double length_of_who);
 /* Checks that the node finds WHO and no other origin. */
 void must_find_who(void);

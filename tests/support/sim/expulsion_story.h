@@ -1,7 +1,7 @@
 /* Expulsions by a swarm's operator. The test signs the operator's orders and gives them to any
  * node.
  *
- *   story_begins ─► start_four ─► expel, order_expulsion ─► run ─► must_agree, must_be_out
+ *   expulsion_begins ─► start_four ─► expel, order_expulsion ─► run ─► must_agree, must_be_out
  */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_EXPULSION_STORY_H
 #define HEARSAY_TESTS_SUPPORT_SIM_EXPULSION_STORY_H

@@ -1,7 +1,7 @@
 /* State transfers in a busy swarm, whose logs soon lose old rumors. A node that lacks too many
  * rumors takes over the swarm's base. swarm_world.h has the basic functions.
  *
- *   start_busy_swarm ─► join ─► until(has_blocks, …) ─► faults ─► until(is_training, …)
+ *   start_swarm(busy_options) ─► join ─► until_blocks ─► faults ─► until(is_training, …)
  */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_FETCH_STORY_H
 #define HEARSAY_TESTS_SUPPORT_SIM_FETCH_STORY_H

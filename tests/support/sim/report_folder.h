@@ -33,7 +33,7 @@ void assert_lacks(const char *text, const char *unwanted);
 void write_folder(void);
 const char *printed(void);
 
-/* Checks that no line is too long, counted in characters. */
+/* Checks that no line is wider than 80 columns. */
 void assert_fits_a_terminal(const char *text);
 
 #endif

@@ -24,7 +24,7 @@ void story_moment(struct outcome *outcome, double at_s, double accuracy,
 void story_total(struct node_total *node, uint64_t samples, double share);
 void story_end(struct outcome *outcome);
 
-/* An outcome of four seconds. desk/2 is absent in the third. */
+/* An outcome of four seconds. desk/2 is absent at second 3. */
 void story_short(struct outcome *outcome);
 
 /* An outcome of two minutes, with faults, and at least three nodes in three groups. */

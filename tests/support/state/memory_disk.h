@@ -3,7 +3,7 @@
  *   written ── sync ──► stays          named, renamed, removed ── sync_folder ──► stays
  *
  * A crash may lose any unsynced bytes of a file and any unsynced changes of the folder. Operations
- * are counted, so that a test can make any of them fail, or cut the power after it. The disk has
+ * are counted, so that a test can make any of them fail, or cut the power before it. The disk has
  * one folder.
  */
 #ifndef HEARSAY_TESTS_SUPPORT_STATE_MEMORY_DISK_H
@@ -42,8 +42,8 @@ struct memory_names {
     int file[NAMES_MAX];
 };
 
-/* An unsynced change of the folder: the name `to` gets the file (or is removed), and `from` is
- * removed. */
+/* An unsynced change of the folder: the name `from` is removed, and the name `to` gets the file;
+ * "" = no name. */
 struct memory_change {
     char from[NAME_MAX_];
     char to[NAME_MAX_];

@@ -1,6 +1,6 @@
 /* Saved models: a model is saved, its file is changed, and the model is loaded again.
  *
- *   save ─► read_file, write_changed, … ─► load, read_about
+ *   save_model ─► read_file, write_changed, … ─► load_model, read_about
  */
 #ifndef HEARSAY_TESTS_SUPPORT_STATE_SAFETENSORS_STORY_H
 #define HEARSAY_TESTS_SUPPORT_STATE_SAFETENSORS_STORY_H
@@ -24,7 +24,7 @@
 #define LINE_SAME "conv   2 3x3 ,relu,dense 2"
 #define LINE_MORE LINE ", relu, dense 2"
 
-/* Models of one folder. `other` has one layer more than `model`. */
+/* Models of one folder. `other` is `model` with a second dense layer. */
 struct world {
     char folder[64];
     char path[96];
