@@ -27,12 +27,12 @@
 # hearsay, when its first daemon has started.
 #
 # Each rival uses the best of the rates, found on an unlimited network. That run also shows how many
-# steps it needs, because the progress per step does not depend on the network; the delay of
-# streaming is a fixed number of steps. Then it runs on the limited network. If it cannot finish
-# within --seconds, some rounds are timed and the result is "extrapolated". hearsay uses the rate
-# that is best for it at the first point. "At equal speed" subtracts the time that a method would
-# save by computing as fast as hearsay. With --steps-per-s all methods have one speed, so that the
-# machine's load does not matter; check the steps that they made.
+# steps the rival needs, because the progress per step does not depend on the network; the delay of
+# streaming is a fixed number of steps. Then the rival runs on the limited network. If it cannot
+# finish within --seconds, some rounds are timed and the result is "extrapolated". hearsay uses the
+# rate that is best for it at the first point. "At equal speed" subtracts the time that a method
+# would save by computing as fast as hearsay. With --steps-per-s all methods have one speed, so that
+# the machine's load does not matter; check the steps that they made.
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -302,7 +302,7 @@ wait_for_rivals() {
     end_all
 }
 
-# Trains on an unlimited network and records the accuracy by number of steps.
+# Trains on an unlimited network and records the mark by number of steps.
 learn_steps() { # model, rival, rate
     local model=$1 rival=$2 rate=$3 folder=$dir/learn i count=$steps target=()
     local file=$out/steps-$model-${rival/\//-}-$rate-$every.jsonl

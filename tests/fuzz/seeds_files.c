@@ -119,8 +119,8 @@ static void tensor_files(void)
     arena_release(&arena);
 }
 
-/* Heads of the seeds: whether it is a whole file or a stream without checksums, and the number of
- * the reader's optimizer moments. */
+/* Heads of the seeds: whether the seed is a whole file or a stream without checksums, and the
+ * number of the reader's optimizer moments. */
 static void checkpoints(void)
 {
     static uint8_t stream[FILE_MAX];

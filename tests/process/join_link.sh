@@ -8,7 +8,7 @@
 # blocks, the bytes on the link and the time. Prints for the three trainers the samples per second,
 # before a joiner starts and during its join. Other work on this machine distorts samples per
 # second, so the script also prints samples per second of the learners' processor time. The trainers
-# share one processor and the joiner has another, so that it does not slow them.
+# share one processor and the joiner has another, so that the joiner does not slow the trainers.
 #
 # Exit code 0: each base took at most 1.1 times its plain size (4 bytes a parameter), and at most
 # 1.15 times the time that the link needs for all bytes it carried meanwhile, rumors included. The

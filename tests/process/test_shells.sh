@@ -29,7 +29,7 @@ export PATH=$work/bin:$PATH
 touch "$work/here/mine.conf" "$work/here/weights.safetensors"
 cd "$work/here"
 
-# Each case: the typed keys, a tab, and the arguments that the program must receive.
+# Each case: the typed keys, with \t for Tab, and the arguments that the program must receive.
 readonly cases=(
     $'hearsay eva\t'                                '<eval>'
     $'hearsay eval --sta\tweig\t'                   '<eval><--state><weights.safetensors>'

@@ -3,7 +3,7 @@
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
-# Each line repeats one word, so the letters that follow can be predicted after the first few.
+# All lines are equal except for a number, so most letters can be predicted from those before.
 seq 1 3000 | sed 's/.*/gossip spreads & rumors/' >"$dir/text.txt"
 gzip -k "$dir/text.txt"
 printf %s 'sixty letters, or so, of which six are for the test at its end' >"$dir/few.txt"

@@ -24,10 +24,12 @@ enum slot_state { SLOT_EMPTY, SLOT_REFUSED, SLOT_OPEN, SLOT_CLOSED };
 enum slot_joined { JOINED_NO, JOINED_MAYBE, JOINED_YES };
 
 struct place {
-    char name[16];       /* name of the folder and of the key file */
-    bool is_open;        /* a slot uses the folder */
-    bool is_kept_known;  /* kept_bytes and kept describe the caller's data in the folder */
-    bool is_shared;      /* several threads save data in the folder, so they are unknown */
+    char name[16];      /* name of the folder and of the key file */
+    bool is_open;       /* a slot uses the folder */
+    bool is_kept_known; /* kept_bytes and kept describe the caller's data in the folder */
+    /* Several threads save data in the folder, or the node may use another folder. So the data are
+     * unknown. */
+    bool is_shared;
     uint32_t kept_bytes; /* bytes of the caller's data */
     uint8_t kept;        /* value of each byte of the caller's data */
     int kind;            /* kind of the tensors in the folder's checkpoints; -1 = no checkpoint */
