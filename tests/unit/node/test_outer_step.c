@@ -91,7 +91,7 @@ static void many_tell_often_at_first_and_as_boldly(void **state)
     assert_near(outer_step_of(&measured).interval_s, 0.2 + 8 * 0.0125);
 }
 
-/* A cut of 12.5 ms is an eightieth of a second of the learner's time. */
+/* Cutting a publication takes 12.5 ms, an eightieth of an interval of 1 s. */
 static void slow_cuts_lengthen_the_interval(void **state)
 {
     (void)state;

@@ -186,7 +186,8 @@ static void offer_on_the_way(uint16_t protocol, uint8_t newer)
     converse();
 }
 
-/* The session detects replacement by versions of both peers (tests/world/test_protocols.c). */
+/* If the replaced offer names versions that both peers speak, the session detects it
+ * (tests/world/test_protocols.c). */
 static void nobody_on_the_way_makes_them_speak_what_was_not_offered(void **state)
 {
     (void)state;

@@ -32,7 +32,7 @@ static void a_silent_crash_is_noticed_only_by_timeout(void **state)
     struct fault crash = fault(FAULT_CRASH, 10, 0, 2);
     crash.value = 1;
     begin_faults(&crash, 1, 1);
-    run_to(11.9); /* given up three seconds after node 2's last byte, not before */
+    run_to(11.9); /* neighbours wait three seconds after node 2's last byte */
     assert_false(world_is_running(&world, 2));
     assert_int_equal(neighbours(0), NODES - 1);
     run_to(13.3);

@@ -8,8 +8,8 @@ static float common(struct workers *stage, size_t c)
     return weights[c];
 }
 
-/* The gain is 2. Workers in the order of their uplinks: 3, 1, 0, 2, 4. So 3 is the root, with
- * children 1 and 0, and 1 is the parent of 2 and 4. */
+/* The gain of 10 over five workers is 2. Workers in the order of their uplinks: 3, 1, 0, 2, 4. So 3
+ * is the root, with children 1 and 0, and 1 is the parent of 2 and 4. */
 static struct workers *open_tree(const char *fragments)
 {
     const char *const sets[] = {fragments, "fanout=2", "gain=10"};

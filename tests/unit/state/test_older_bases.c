@@ -195,8 +195,8 @@ static enum error keep_the_new_one(struct memory_disk *disk, struct problem *pro
     return older_bases_keep(&disk->table, FOLDER, BEGIN_S + 3 * HOUR_S, 3, problem);
 }
 
-/* Checks that three or four bases are present and unchanged: the first one, and the last one if
- * is_kept. */
+/* Checks that three or four bases are present and unchanged, among them the first one, and the new
+ * one if is_kept. */
 static void must_be_sound(struct memory_disk *disk, bool is_kept)
 {
     char path[BASE_PATH_BYTES];
