@@ -85,10 +85,10 @@ static inline bool activation_keeps_input(enum activation activation)
 }
 
 /* Causal attention over sequences (Vaswani et al. 2017). Each head compares its query at a position
- * with the keys at that position and before. It mixes their values by the softmax of query · key /
- * √size. Each position has heads + 2 kv_heads vectors of `size` numbers: first the queries, then
- * the keys, then the values. heads / kv_heads query heads share a key and a value (Ainslie et al.
- * 2023). */
+ * with the keys at that and all earlier positions. It mixes the values at these positions by the
+ * softmax of query · key / √size. Each position has heads + 2 kv_heads vectors of `size` numbers:
+ * first the queries, then the keys, then the values. heads / kv_heads query heads share a key and a
+ * value (Ainslie et al. 2023). */
 struct attention {
     int length;   /* number of positions */
     int heads;    /* number of query heads */
@@ -145,8 +145,8 @@ struct logits {
     float *scratch; /* [at_once, logits_stride(classes)] buffer for logits */
 };
 
-/* Returns the distance between rows of logits in `scratch`, in numbers: a multiple of 8, which are
- * 16 bytes of bfloat16. */
+/* Returns the distance between rows of logits in `scratch`, in numbers: a multiple of 8, so that
+ * rows of bfloat16 begin at multiples of 16 bytes. */
 static inline size_t logits_stride(int classes)
 {
     return ((size_t)classes + 7) / 8 * 8;
@@ -196,10 +196,10 @@ struct cut_terms {
     uint32_t capacity;      /* largest number of entries to publish */
 };
 
-/* The exchange: gradient compression with error feedback (exchange/replica.h). The residual r of
- * an entry is not stored: each operation computes it from weight and base
- * (backend/error_feedback.h). If the weights are companded, `w` below stands for their values
- * (base/companding.h). */
+/* The exchange: gradient compression with error feedback (exchange/replica.h). The residual r of an
+ * entry is not stored: each operation computes it from weight and base (backend/error_feedback.h).
+ * If the weights are companded, `w` below stands for their values (base/companding.h). beta counts
+ * as 0 for weights that are moved plainly (is_moved_plainly). */
 struct exchange_operations {
     /* Allocates all scratch buffers of the operations below, for a survey of `count` entries and
      * a cut of `published` entries. Afterwards none of these operations can run out of memory. */
@@ -228,10 +228,10 @@ struct exchange_operations {
     void (*apply)(struct backend *, const struct update *host_update, float beta, struct weights w,
                   int32_t *base);
     /* Applies an update that an earlier incarnation of this node cut, and takes the update's
-     * progress out of the residual. For each entry with level k: base += amount·k and
-     * w += (1 + beta)·QUANTUM·amount·k - taken. `taken` is 0 if r and k differ in sign, otherwise
-     * the smaller of |r| and tau·|k|, with their sign. If |r| is at least tau·|k|, w is the same as
-     * after `cut`, bit for bit. */
+     * progress out of the residual. For each entry with level k: base += amount·k and w += (1 +
+     * beta)·QUANTUM·amount·k - taken. `taken` is 0 if r and k differ in sign, otherwise the smaller
+     * of |r| and tau·|k|, with their sign. For a statistic it is r. If |r| is at least tau·|k|, w
+     * is the same as after `cut`, bit for bit. */
     void (*apply_own)(struct backend *, const struct update *host_update, float beta,
                       struct weights w, int32_t *base);
     /* Replaces base entries first .. first+count-1 and keeps their residuals: base =
@@ -246,10 +246,11 @@ struct exchange_operations {
                      const int32_t *base, uint16_t *withheld);
     /* Adds the withheld residual back: w += withheld. */
     void (*release)(struct backend *, size_t count, const uint16_t *withheld, struct weights w);
-    /* Brings statistics up to date (exchange/statistics.h). Those that training has not moved since
-     * they were last set are set to w. For all others, if `counts`: w += trained - before;
-     * `trained` is pulled towards w (`pulled` in backend/error_feedback.h), and `before` is set to
-     * it; `slow` follows it. at: the first of each vector [count]. */
+    /* Brings statistics up to date (exchange/statistics.h). Statistics that training has not moved
+     * since they were last set are set to w. For all other statistics, if `counts`: w += trained -
+     * before, and `slow` follows `trained`. Then `trained` is pulled towards w (`pulled` in
+     * backend/error_feedback.h), and `before` is set to `trained`. at: the start of each vector
+     * [count]. */
     void (*track)(struct backend *, size_t count, bool companded, bool counts, struct statistic at);
     /* Releases withheld progress that an update covers. For each entry with level k:
      * withheld -= part·tau·k, rounded to bfloat16. Withheld progress never passes 0, and does not
@@ -306,8 +307,8 @@ struct channel_operations {
     void (*apply)(struct backend *, const struct channel_norm *, int batch, const float *x,
                   const float *stats, const float *w, const float *b, enum activation, float *y);
     /* Backward pass of `apply` with stats from `measure`: computes dx, dw and db from y and its
-     * gradient dy. Overwrites dy with the gradient before the activation. dx may be NULL, but not
-     * dy. */
+     * gradient dy. Overwrites dy with the gradient before the activation. dx may be NULL; it may
+     * not be dy. */
     void (*backward)(struct backend *, const struct channel_norm *, int batch, const float *x,
                      const float *stats, const float *w, const float *y, enum activation, float *dy,
                      float *dx, float *dw, float *db);

@@ -19,7 +19,7 @@ static const char *after(const char *word, const char *prefix)
     return strncmp(word, prefix, length) == 0 ? word + length : NULL;
 }
 
-/* Parses a whole number below 10,000. Returns a negative number if the word is not one. */
+/* Parses a whole number below 10,000. Returns a negative number for any other word. */
 static int number(const char *word)
 {
     char *end;

@@ -25,14 +25,15 @@
 #define SATURATED_BITS      0x7FFFFFFFu /* result of residual_bits for a saturated entry */
 #define VALUE_PUBLISHED_MAX (QUANTUM * PUBLISHED_MAX)
 
-/* Parts of running statistics (exchange/statistics.h) per publication. */
-#define STATISTIC_PULL   0.05f        /* of the unexplained distance, by which s moves to w */
-#define STATISTIC_FOLLOW (1.0f / 128) /* of its distance to s, by which `slow` moves */
+/* Moves of a running statistic s in a publication (exchange/statistics.h). */
+#define STATISTIC_PULL   0.05f        /* part of the unexplained distance to w by which s moves */
+#define STATISTIC_FOLLOW (1.0f / 128) /* part of its distance to s by which `slow` moves */
 /* A statistic whose value must still move by less than this is settled. */
 #define STATISTIC_SMALL (1.0f / 64)
-/* A statistic whose value is farther from the base was not published, or not by this node. */
+/* If a restored or reset statistic is farther than this from the exchange's weight, its movement
+ * counts from that weight. This node has not published such a statistic. */
 #define STATISTIC_FAR 1.0f
-/* A statistic whose value moved less has not moved: a copy is rounded. The epsilon of a batch norm
+/* A statistic whose value moved by less counts as unmoved, because copies are rounded. NORM_EPSILON
  * is ten times as large. */
 #define STATISTIC_STILL 1e-6f
 
@@ -114,8 +115,9 @@ ON_DEVICE static inline int level_of(float r, int32_t base, float tau, float tak
     return (int)fmaxf(fminf(r / taken, level_max), -level_max);
 }
 
-/* Returns a trained statistic after the pull towards the exchange's weight w: by a part of the
- * distance beyond `explained`, which updates on their way may explain. */
+/* Returns a trained statistic after the pull towards the exchange's weight w. Updates on their way
+ * may cause a distance of up to `explained`. The pull is the part STATISTIC_PULL of the distance
+ * beyond that. */
 ON_DEVICE static inline float pulled(float statistic, float w, float explained, bool companded)
 {
     const float distance = value_moved(statistic, w, companded);
@@ -130,7 +132,7 @@ ON_DEVICE static inline bool is_near(float before, float after, bool companded)
     return fabsf(value_moved(before, after, companded)) < STATISTIC_STILL;
 }
 
-/* Returns number c of a vector of statistics. */
+/* Returns the pointers for statistic c. first: the pointers for statistic 0. */
 ON_DEVICE static inline struct statistic statistic_after(struct statistic first, size_t c)
 {
     struct statistic at = first;
@@ -153,7 +155,7 @@ ON_DEVICE static inline void track_statistic(struct statistic at, bool companded
             *at.before = *at.w;
     } else if (counts) {
         *at.w = moved_weight(*at.w, value_moved(*at.before, *at.trained, companded), companded);
-        if (*at.slow != *at.slow) /* NaN: restored */
+        if (*at.slow != *at.slow) /* NaN after a restore */
             *at.slow = *at.trained;
         *at.slow = moved_weight(
             *at.slow, STATISTIC_FOLLOW * value_moved(*at.slow, *at.trained, companded), companded);

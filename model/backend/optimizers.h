@@ -45,7 +45,7 @@ struct optimizer_row {
      * length even if gradients disagree, so their unpublished residual grows fast. With SGD
      * withholding gained nothing (tests/decisions/012-hold-back-with-adam.md). */
     bool withholds;
-    double rate; /* learning rate, constant */
+    double rate; /* default learning rate where rate_falling is not used */
     /* Learning rate at the start of INVERSE_ROOT (036-falling-rate); 0 = none. If it is above 0 and
      * the user sets no rate, INVERSE_ROOT is the default schedule. */
     double rate_falling;

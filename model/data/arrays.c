@@ -22,7 +22,7 @@ struct source {
     struct array_run x, y;
     enum dataset_look look;
     uint32_t learned; /* training samples in the files; the test samples follow them */
-    /* The training or the test samples, as the caller asked: those with numbers from .. to-1. */
+    /* Indices in the files of the requested samples, training or test: from .. to-1. */
     uint32_t from, to;
     /* which of these samples are in this shard; slice.keep NULL = all */
     struct slice_of_samples slice;
@@ -362,7 +362,8 @@ static enum error look_at_rows(void *context, const struct array_block *block,
     return OK;
 }
 
-/* Returns true if the numbers are whole, at least two, in 0 .. k-1, and each is frequent enough. */
+/* Returns true if the numbers are exactly 0 .. k-1, with 2 <= k <= LOOKS_MAX, and at least
+ * LOOKS_EACH samples have each number. */
 static bool are_like_labels(const struct look *look)
 {
     if (!look->is_whole || look->lowest != 0 || look->highest < 1 || look->highest >= LOOKS_MAX)

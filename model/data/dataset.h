@@ -10,13 +10,13 @@
  *   text       sequences: the bytes of files
  *   tokens     sequences: numbers in files (token_file.h)
  *
- * sequences.h says how sequences are cut into training, test and shards. They are not normalised.
+ * sequences.h says how sequences are cut into training, test and shards. Tokens are not normalised.
  *
- * Samples that are floats stay as they are. Pixels are stored as bytes. Reading a batch
- * normalises them: (pixel - mean) · scale, with scale = 1 / standard deviation. Both are computed
- * over the whole training set before sharding, so all nodes use equal values. For `generated` they
- * come from the first DATASET_TALLIED training samples, so that a node need not generate all.
- * If all pixels are equal, scale is 1. Tests: tests/unit/model/test_dataset.c.
+ * Samples that are floats stay as they are. Pixels are stored as bytes. Reading a batch normalises
+ * them: (pixel - mean) · scale, with scale = 1 / standard deviation. Mean and standard deviation
+ * are computed over the whole training set before sharding, so all nodes use equal values. For
+ * `generated` they come from the first DATASET_TALLIED training samples, so that a node need not
+ * generate all. If all pixels are equal, scale is 1. Tests: tests/unit/model/test_dataset.c.
  */
 #ifndef HEARSAY_MODEL_DATA_DATASET_H
 #define HEARSAY_MODEL_DATA_DATASET_H
@@ -146,19 +146,19 @@ struct dataset_source_row {
     dataset_loader *load;
     const char *files;    /* key in [data] that lists the training samples; NULL = no files */
     const char *needs[2]; /* keys in [data] without a default that the source needs; or NULL */
-    const char *example;  /* what `needs` holds, with an example, for messages */
-    const char *about;    /* what the samples are, before the files; NULL = files say it */
+    const char *example;  /* for messages: the keys of `needs`, what they name, and an example */
+    const char *about;    /* words that are printed before the names of the files; NULL = none */
     bool is_sequences;    /* samples are sequences of tokens */
     bool is_whole;        /* each shard has all samples that exist */
 };
 
 extern const struct dataset_source_row dataset_sources[DATASET_SOURCES_COUNT];
 
-/* Loads the training samples of shard options->shard; only they are held in memory. Shards are
- * disjoint, their sizes differ by at most one, and together they have all samples; but each shard
- * of xor has all four. Samples are dealt to shards in a random order by seed, and keep the order of
- * the file within a shard. Sequences: shard k is the k-th of `shards` stretches of the tokens.
- * MISMATCH: shard >= shards, or a shard would have too few samples. */
+/* Loads the training samples of shard options->shard; only these samples are held in memory. Shards
+ * are disjoint, their sizes differ by at most one, and together they have all samples; but each
+ * shard of xor has all four. Samples are dealt to shards in a random order by seed, and keep the
+ * order of the file within a shard. Sequences: shard k is the k-th of `shards` stretches of the
+ * tokens. MISMATCH: shard >= shards, or a shard would have too few samples. */
 enum error dataset_load_train(struct dataset *dataset, const struct dataset_options *options,
                               struct problem *problem) MUST_USE;
 
@@ -175,8 +175,8 @@ static inline bool dataset_is_sequences(enum dataset_source source)
     return dataset_sources[source].is_sequences;
 }
 
-/* Returns true if the model is to predict numbers. Then it is scored by its error, not by correct
- * answers. */
+/* Returns true if the model is to predict numbers. Such a model is scored by its error, not by
+ * correct answers. */
 static inline bool dataset_is_regression(const struct dataset *dataset)
 {
     return dataset->targets != NULL;

@@ -152,8 +152,8 @@ static bool is_supported(const struct npy_file *file)
     }
 }
 
-/* Sets kind, bytes and stored_bytes of the file from descr: a byte order (<, > or |), a kind and a
- * number of bytes, such as "<f4". */
+/* Sets kind, bytes and stored_bytes of the file from descr: an optional byte order (<, >, | or =),
+ * a kind and a number of bytes, such as "<f4". */
 static enum error set_type(struct npy_file *file, const struct npy_header *header,
                            struct problem *problem)
 {
@@ -272,9 +272,9 @@ static enum error ask_for_channels(const struct npy_file *file, struct problem *
 }
 
 /* Sets *channels to FIRST or LAST. The last dimension may count channels if it is the smallest. It
- * surely does if it is at most CHANNELS_MAX, height and width are at least SIDE_MIN, and it is odd
- * or height equals width. MISMATCH: it only may, as the file may also have narrow maps with the
- * channels first. */
+ * surely counts channels if it is at most CHANNELS_MAX, height and width are at least SIDE_MIN, and
+ * it is odd or height equals width. MISMATCH: it may count channels, but not surely. The file may
+ * also have narrow maps with the channels first. */
 static enum error find_channels(const struct npy_file *file, enum npy_channels *channels,
                                 struct problem *problem)
 {

@@ -59,12 +59,12 @@ enum error npy_file_open(struct npy_file *file, const char *path, struct problem
 enum error npy_file_order(struct npy_file *file, enum npy_channels channels,
                           struct problem *problem) MUST_USE;
 
-/* Copies the next `samples` samples to `to`. They must not be more than the file still has.
+/* Copies the next `samples` samples to `to`. `samples` may be at most the number left in the file.
  * MALFORMED: the file became shorter. */
 enum error npy_file_read(struct npy_file *file, void *to, uint64_t samples,
                          struct problem *problem) MUST_USE;
 
-/* Skips the next `samples` samples. They must be fewer than the file still has. */
+/* Skips the next `samples` samples. `samples` must be below the number left in the file. */
 enum error npy_file_skip(struct npy_file *file, uint64_t samples, struct problem *problem) MUST_USE;
 
 /* Writes NumPy's name of the file's number type, such as "uint8", to `out` and returns out. */

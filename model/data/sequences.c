@@ -143,7 +143,8 @@ static enum error read_blocks(struct token_file *file, uint64_t at, uint64_t cou
 }
 
 /* Copies the range's tokens to range->tokens. Reads the whole run for its highest token, so that
- * all shards find the same number of classes. For text it reads only what the range needs. */
+ * all shards find the same number of classes. Of a text it reads only the files that have tokens of
+ * the range, up to the range's end. */
 static enum error read_files(const struct files *files, struct range *range,
                              struct problem *problem)
 {

@@ -20,11 +20,12 @@
  * Sequences are cut into one stretch of tokens for each node, from the first node to the last, and
  * have no label skew. A stretch that is too short for a window is refused.
  *
- * A node of weight 0 gets no samples. If a node of another weight would get none, it gets the last
- * sample of the largest shard; with sequences, shards_cut fails instead. Tests:
+ * A node of weight 0 gets no samples. If a node with a weight above 0 would get none, it gets the
+ * last sample of the largest shard; with sequences, shards_cut fails instead. Tests:
  * tests/unit/model/test_shards.c.
  *
- * With is_whole each node gets all samples, as with the four samples of DATASET_XOR.
+ * With is_whole each node with a weight above 0 gets all samples, for example the four samples of
+ * DATASET_XOR.
  */
 #ifndef HEARSAY_MODEL_DATA_SHARDS_H
 #define HEARSAY_MODEL_DATA_SHARDS_H

@@ -153,7 +153,8 @@ static struct point transform(const struct affine *affine, struct point point)
     };
 }
 
-/* A polygon line on the canvas. Each of two calls of cut_corners at most doubles its points. */
+/* A polyline on the canvas. cut_corners is called twice, and each call at most doubles the number
+ * of points. */
 struct line {
     int count;
     struct point points[4 * POINTS_MAX];

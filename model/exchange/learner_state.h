@@ -4,9 +4,9 @@
  *   learner ── save: copies only ──► learner_state ──► snapshot.h, checkpoint.h
  *   learner ◄─────── restore ─────── learner_state ◄──
  *
- * It also carries the averaged base (base_average.h), which is saved to another file.
+ * The struct also carries the averaged base (base_average.h), which is saved to another file.
  *
- * Restore it only into a learner with the same model, data and options. A random walk
+ * Restore a state only into a learner with the same model, data and options. A random walk
  * (random_walk_learner.h) also saves to this struct, without moments and batches. Tests:
  * tests/unit/model/test_comeback.c.
  */

@@ -1,9 +1,9 @@
 /* Overlap of publications, and the novelty weight that follows from it.
  *
  * If each node can publish only few entries, one node publishes an entry while the other nodes,
- * which have learned much the same, publish different ones. Weighted only by the node's share, 1/n
- * of n nodes, the entry would move the base by 1/n of that common progress. So the more rarely
- * other nodes publish the entries of a node, the more weight the node gives its entries:
+ * which have learned much the same, publish different ones. Weighted only by the node's share (1/n
+ * with n equal nodes), the entry would move the base by 1/n of that common progress. So the more
+ * rarely other nodes publish the entries of a node, the more weight the node gives its entries:
  *
  *   others    = mean number of other nodes that also publish an entry of this node's publication
  *   at_once   = number of publications that a node makes in sixteen of its steps, at least 1: until
@@ -16,7 +16,7 @@
  *
  * A node's entry can count for other nodes only as far as they have learned the same. `alike`
  * estimates that, as a correlation of two nodes' progress. It is near 1 for a language model in its
- * first hundreds of steps and 0.2 for images. It is 0 for eight nodes that train on different
+ * first few hundred steps, and 0.2 for images. It is 0 for eight nodes that train on different
  * images with Adam. There, a novelty of in_full cost seven percentage points of accuracy.
  *
  * counts = share · gain, the weight without this rule. A node's first publication has few entries,
@@ -29,10 +29,10 @@
  *
  *   spoken_for = (weight of the entry - share) / (1 - share)      of tau · level, in 0 .. 1
  *
- * where `share` is the receiver's, because that of the origin is unknown. Otherwise all nodes would
- * publish the same progress in full, one after the other, and the base would overshoot.
- * Measured by tests/bench/bench_language_exchange.py
- * (tests/decisions/009-count-rare-entries-for-more.md). Tests: tests/unit/model/test_overlap.c.
+ * where `share` is the receiver's, because the origin's share is unknown. Otherwise all nodes would
+ * publish the same progress in full, one after the other, and the base would overshoot. Measured by
+ * tests/bench/bench_language_exchange.py (tests/decisions/009-count-rare-entries-for-more.md).
+ * Tests: tests/unit/model/test_overlap.c.
  */
 #ifndef HEARSAY_MODEL_EXCHANGE_OVERLAP_H
 #define HEARSAY_MODEL_EXCHANGE_OVERLAP_H

@@ -148,8 +148,8 @@ static uint32_t amount_of(double counts, float tau)
 }
 
 /* Returns the largest number of entries to publish. Diverged weights may have more residuals above
- * TAU_MAX than fit the budget. So at tau = TAU_MAX, only as many are published as fit at two bytes
- * each. */
+ * TAU_MAX than fit the budget. So at tau = TAU_MAX, at most budget_bytes / 2 entries are published,
+ * at two bytes each. */
 static uint32_t capacity(const struct replica *replica, uint32_t budget_bytes)
 {
     const uint32_t fits = budget_bytes / 2 > 0 ? budget_bytes / 2 : 1;
@@ -233,7 +233,7 @@ static double statistics_move(const struct replica *replica, const struct publis
 
 /* Cuts the update from the residual in the weights, which includes withheld progress only if the
  * caller has released it. Unless terms->tau is set, tau is raised so that one update can move the
- * farthest statistic as far as it has to move, by 1 at most. */
+ * farthest statistic as far as it has to move, but not farther than 1. */
 static void publish(struct replica *replica, const struct publish_terms *terms)
 {
     uint32_t found;
@@ -409,7 +409,7 @@ size_t replica_reset_to_base(struct replica *replica)
         replica_read_base_part(replica, first, count, part);
         upload_weights(replica, first, count, part);
     }
-    /* Lost statistics have no history. */
+    /* If a weight was NaN or infinite, movement of statistics counts from the reset. */
     statistics_reset(&replica->statistics, 0, replica->parameters,
                      first_lost < replica->parameters);
     replica->is_withholding = false;

@@ -77,12 +77,13 @@ void replica_compand(struct replica *replica);
 void replica_begin_part(struct replica *replica, size_t first, size_t count,
                         const float *host_init);
 
-/* Cuts an update from the residual and applies it to base and weights. It fits terms->budget_bytes,
- * or has the threshold terms->tau if that is not 0. Returns the update, which is valid until the
- * next publication. Its count is 0 if there is nothing to publish or a residual is NaN or infinite.
- * amount = round(gain · share · novelty · tau / QUANTUM), at least 1 (novelty: overlap.h). The
- * weights also move by terms->beta times the base's move. Then the part terms->withheld of the
- * remaining residual is withheld; if it is 0, earlier withheld progress is dropped. */
+/* Cuts an update from the residual and applies it to base and weights. The update fits
+ * terms->budget_bytes, or has the threshold terms->tau if that is not 0. Returns the update, which
+ * is valid until the next publication. Its count is 0 if there is nothing to publish or a residual
+ * is NaN or infinite. amount = round(gain · share · novelty · tau / QUANTUM), at least 1 (novelty:
+ * overlap.h). The weights also move by terms->beta times the base's move. Then the part
+ * terms->withheld of the remaining residual is withheld. If terms->withheld is 0, earlier withheld
+ * progress is dropped. */
 const struct update *replica_publish(struct replica *replica, const struct publish_terms *terms);
 
 /* Sets the weights to the base and drops withheld progress. Returns the first entry whose weight
@@ -101,8 +102,8 @@ void replica_place_weights(struct replica *replica, struct weights places);
 void replica_keep_statistics(struct replica *replica, struct arena *arena,
                              const struct entry_range *range, uint32_t ranges);
 
-/* Sets the trained statistics to the exchange's weights of them, which are base + residual. Call it
- * when no update is on its way, such as after a settle. */
+/* Sets each trained statistic to the exchange's weight for it, which is base + residual. Call it
+ * when no update is on its way, for example when the node is settled. */
 void replica_reset_statistics(struct replica *replica);
 
 /* Allocates memory for withheld progress. Before this call, terms->withheld must be 0. */
@@ -112,8 +113,8 @@ void replica_allow_withholding(struct replica *replica);
  * terms->withheld is above 0. */
 void replica_release(struct replica *replica);
 
-/* Applies another node's update: adds it to the base, and (1 + beta) times as much to the weights.
- * Drops withheld progress for which the update already counts (overlap.h). */
+/* Applies another node's update: adds it to the base, and (1 + beta) times the update to the
+ * weights. Drops withheld progress for which the update already counts (overlap.h). */
 void replica_apply(struct replica *replica, const struct update *update, float beta);
 
 /* Returns the cosine between another node's update and this node's residual over the update's

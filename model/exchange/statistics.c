@@ -58,8 +58,8 @@ struct weights statistics_view(struct statistics *statistics, struct weights tra
         .part = statistics->part, .parts = parts, .are_companded = trained.are_companded};
 }
 
-/* The part of entries first .. first+count-1 that is in one range: the numbers of its first entry,
- * and how many entries it has, which may be 0. */
+/* The entries among first .. first+count-1 that are in one range: pointers for the first of them,
+ * and their number, which may be 0. */
 struct overlap_part {
     struct statistic at;
     size_t count;

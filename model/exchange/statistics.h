@@ -16,9 +16,9 @@
  * A publication moves the base by the node's share of the movement, without gain. So the base is
  * the mean of all nodes' statistics, weighted by their shares. Shares change, and nodes come and
  * go, so each publication also pulls s a little towards w. The next steps move s back, and that
- * movement is published as any other. Updates on their way also make s and w differ, by no
- * more than s moved in the last publications. `slow` follows s within 128 publications, and only a
- * distance above 2·|s - slow| is pulled.
+ * movement is published as any other. Updates on their way also make s and w differ, but by at most
+ * the distance that s moved during the last publications. `slow` follows s within 128 publications,
+ * and only a distance above 2·|s - slow| is pulled.
  *
  * All sums are of values (base/companding.h), so that they do not depend on the order.
  * Tests: tests/unit/model/test_statistics.c.
@@ -62,16 +62,16 @@ void statistics_init(struct statistics *statistics, struct arena *arena, struct 
 struct weights statistics_view(struct statistics *statistics, struct weights trained,
                                size_t parameters);
 
-/* Brings statistics among entries first .. first+count-1 up to date. Sets those that training has
- * not moved to the exchange's weights. If `counts`, moves the exchange's weights of all others by
- * their movement since the last call that counted, and pulls them. Call it before each publication,
- * and, without `counts`, after each other movement of the exchange's weights while has_counted is
- * false. */
+/* Brings statistics among entries first .. first+count-1 up to date. Sets statistics that training
+ * has not moved to the exchange's weights. If `counts`, processes all other statistics: moves the
+ * exchange's weight by the statistic's movement since the last call that counted, and pulls the
+ * statistic. Call it before each publication. While has_counted is false, also call it without
+ * `counts` after each other movement of the exchange's weights. */
 void statistics_track(struct statistics *statistics, size_t first, size_t count, bool companded,
                       bool counts);
 
-/* Returns the largest |residual| of a statistic, without saturated and lost ones.
- * base[parameters]. Call it only with statistics. */
+/* Returns the largest |residual| of a statistic that is neither saturated nor NaN or infinite.
+ * base[parameters]. Call it only if the model has statistics. */
 float statistics_farthest(const struct statistics *statistics, const int32_t *base, bool companded);
 
 /* Sets the trained statistics among entries first .. first+count-1 to the exchange's weights. Later
@@ -80,8 +80,8 @@ float statistics_farthest(const struct statistics *statistics, const int32_t *ba
 void statistics_reset(struct statistics *statistics, size_t first, size_t count, bool forgets);
 
 /* Sets statistics among entries first .. first+count-1 to saved ones: trained[count], and a base of
- * units[count]. The residual is not saved, so movement counts from the saved statistic, or from the
- * base if that is far away. */
+ * units[count]. The residual is not saved, so movement counts from the saved statistic. It counts
+ * from the base if the two differ by more than STATISTIC_FAR. */
 void statistics_restore(struct statistics *statistics, size_t first, size_t count,
                         const float *trained, const int32_t *units, bool companded);
 

@@ -10,7 +10,8 @@
 #define SATURATED_BIN (SATURATED_BITS >> BIN_BITS)
 
 #define RUMOR_BYTES 64800.0 /* estimated bytes of the entries in a full rumor */
-/* Estimated bytes of a rumor besides its entries. Head and signature alone are 192 bytes. */
+/* Estimated bytes of a rumor besides its entries. The actual number is at least 192, for head and
+ * signature; size_ratio corrects the difference. */
 #define RUMOR_ADDS    150.0
 #define CODE_OVERHEAD 1.03 /* size of Rice codes divided by the entropy */
 #define LAYER_BITS    48.0 /* header of one level's set of entries */
@@ -48,8 +49,8 @@ struct tally {
     uint32_t above[HISTOGRAM_BINS]; /* [b] finite residuals in bins >= b, lowest <= b <= highest */
 };
 
-/* Returns the highest bin below `end` that is not empty; 0 if bins 1 .. end-1 are. Compares 32 bins
- * at once, since most bins of a small model are empty. */
+/* Returns the highest bin below `end` that is not empty; 0 if bins 1 .. end-1 are empty. Compares
+ * 32 bins at once, since most bins of a small model are empty. */
 static uint32_t last_used(const uint32_t *bins, uint32_t end)
 {
     CHECK(end > 0 && end <= HISTOGRAM_BINS);

@@ -40,8 +40,8 @@ struct threshold {
 struct threshold threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], float floor,
                                   size_t parameters, uint32_t count_max, size_t budget_bytes);
 
-/* Lowers chosen->tau into the bin chosen->split, which must not be 0, if that publishes more.
- * parts: histogram of the residuals in that bin (`refine` in backend.h). Residuals that are
+/* Lowers chosen->tau into the bin chosen->split, which must not be 0, if a lower tau publishes
+ * more. parts: histogram of the residuals in that bin (`refine` in backend.h). Residuals that are
  * published as soon as they reach tau pile up just below it, so one bin may hold many times more
  * entries than fit. If tau moved only by whole bins, almost nothing would be published. */
 void threshold_split(struct threshold *chosen, const uint32_t bins[static HISTOGRAM_BINS],
@@ -61,9 +61,9 @@ struct size_ratio {
 
 /* bytes: actual size of the last publication; 0 = unknown. */
 void size_ratio_learn(struct size_ratio *ratio, uint64_t bytes);
-/* Returns the estimated bytes at which a publication is expected to take budget_bytes. They are at
- * most max(budget_bytes, bytes_max), and exceed budget_bytes by at most the bytes by which recent
- * publications were smaller than estimated. */
+/* Returns the estimated size at which a publication is expected to take budget_bytes. The result is
+ * at most max(budget_bytes, bytes_max). It exceeds budget_bytes by at most the bytes by which
+ * recent publications were smaller than estimated. */
 size_t size_ratio_budget(const struct size_ratio *ratio, uint32_t budget_bytes, uint32_t bytes_max);
 
 /* Returns the lower edge of a bin: the smallest |residual| in it. */

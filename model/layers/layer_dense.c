@@ -80,7 +80,8 @@ const struct layer_kind layer_dense = {
 };
 
 /* Makes the logits use the table of the model's embed as their weights. MALFORMED: the line does
- * not begin with an embed, or the embed gives another number of values than the logits read. */
+ * not begin with an embed, or the embed's vectors are not as long as the vectors that the logits
+ * read. */
 static enum error tie(struct layer *layer, const struct layer_words *words,
                       const struct chain *before, struct problem *problem)
 {

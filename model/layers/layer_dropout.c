@@ -1,5 +1,5 @@
-/* Dropout: in training, sets random numbers to 0 and scales up all others, which keeps the expected
- * value. */
+/* Dropout: in training, sets random numbers to 0 and scales up all other numbers, which keeps the
+ * expected value. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -29,7 +29,8 @@ struct chain {
 
 /* Functions of layer_words.c. */
 
-/* Parses the word as an unsigned integer, 0 .. LAYER_NUMBER_MAX. Returns false if it is not one. */
+/* Parses the word as an unsigned integer, 0 .. LAYER_NUMBER_MAX. Returns false if the word is not
+ * such a number. */
 bool layer_number(const char *word, int *number);
 
 /* Returns MALFORMED and sets the problem to a message that begins with the layer's number and

@@ -91,9 +91,9 @@ static enum error check_last(struct model *model, bool exact, struct problem *pr
                        model->in.length > 0 ? "token" : "class or number of y");
 }
 
-/* Lets each layer that can do so compute the activation that follows it: the layer's loop over
- * biases still has the numbers in the processor's cache. Leaves out activations whose backward pass
- * needs their input. */
+/* Makes a layer also compute the activation that follows it, if its kind can (absorbs): the layer's
+ * loop over biases still has the numbers in the processor's cache. Skips activations whose backward
+ * pass needs their input. */
 static void absorb(struct model *model)
 {
     for (int i = 1; i < model->count; i++) {

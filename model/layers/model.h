@@ -8,8 +8,8 @@
  *
  * The input x is images, or int32 tokens of sequences. Each position of a sequence has a label: the
  * next token. The flat vector begins with matrices and filters in the order of the layers. Biases
- * and scales follow, then the running statistics of batch norms. Those are not trained: they follow
- * the measured statistics. Nodes share them like all other parameters.
+ * and scales follow, then the running statistics of batch norms. Running statistics are not
+ * trained: they follow the measured statistics. Nodes share them like all other parameters.
  *
  * The model owns no weights: the caller passes them to each call. The same model thus computes with
  * a replica's weights, with the base, or with a saved file. A call does not depend on earlier
@@ -128,9 +128,10 @@ void model_init(const struct model *model, uint64_t seed, float *host_weights);
 void model_init_part(const struct model *model, uint64_t seed, size_t first, size_t count,
                      float *host_weights);
 
-/* Returns the outputs of the last layer, [batch, positions, model_outputs], for x[batch, in]. They
- * lie in memory of the model until its next call. `batch` may be at most the number of samples
- * whose logits fit in model_use.logits_floats. */
+/* Returns the outputs of the last layer, [batch, positions, model_outputs], for x[batch, in]. The
+ * outputs lie in memory of the model until its next call. `batch` may be at most
+ * model_use.batch_max. If the last layer is `logits`, `batch` may be at most the number of samples
+ * whose logits are computed at once (model_use.logits_floats). */
 const float *model_forward(struct model *model, const float *weights, const float *x, int batch);
 
 /* Continues one sequence with a key-value cache. Returns logits[count, model_outputs] of positions

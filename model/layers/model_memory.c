@@ -1,8 +1,8 @@
 /* Allocates a model's memory for a batch: activations, kept tensors, gradients, scratch buffers.
  *
  * A model that recomputes keeps only the input and the output of each outermost residual. The
- * backward pass computes the activations inside it again (Chen et al. 2016). All residuals share
- * the memory for these activations:
+ * backward pass computes the activations inside a residual again (Chen et al. 2016). All residuals
+ * share the memory for these activations:
  *
  *   x ─► [ inside ] ─► x ─► [ inside ] ─► x      kept: x
  *            └──── shared ─────┘
@@ -13,7 +13,7 @@
 
 /* Largest buffers that any layer needs, per sample. */
 struct widest {
-    size_t outputs; /* numbers of the largest output, the last layer's excluded */
+    size_t outputs; /* numbers in the largest output, except the last layer's */
     size_t scratch; /* bytes of the largest scratch buffer */
 };
 
@@ -155,8 +155,8 @@ size_t model_bytes(const struct model *model)
     return bytes + shared_bytes(model, model->batch_max);
 }
 
-/* Returns the bytes of logits if they do not grow with the batch: if the logits of one sample
- * exceed LOGITS_FLOATS. Otherwise returns 0. */
+/* Returns the bytes of the logits if even one sample has more than LOGITS_FLOATS of them: these
+ * bytes do not grow with the batch. Otherwise returns 0. */
 static size_t fixed_bytes(const struct model *model)
 {
     const struct layer *last = &model->layers[model->count - 1];

@@ -37,8 +37,8 @@ static int norm_of_sum(const struct model *model, int i)
     return is_norm && norm->from == i ? next : 0;
 }
 
-/* Computes layer i. Also computes a following layer before `end` if one operation does both.
- * Returns the index of the last computed layer. */
+/* Computes layer i. If one operation computes layer i and a following layer before `end`, computes
+ * both. Returns the index of the last computed layer. */
 static int layer_forward(struct model *model, struct pass *pass, const float *x, int i, int end)
 {
     const struct layer *layer = &model->layers[i], *own = layer;

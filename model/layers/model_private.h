@@ -22,7 +22,7 @@ struct model {
     int depth; /* largest nesting depth of residuals */
     struct {
         const struct layer *layer;
-        int which; /* index of the tensor among those of the layer */
+        int which; /* index in layer->tensor */
     } * tensor;    /* [tensors], in the order of the flat vector */
     int tensors;
     size_t parameters;

@@ -32,9 +32,9 @@ struct batch_size {
 uint32_t batch_size_max(size_t sample_bytes, uint64_t batch_bytes);
 
 /* Returns the next batch size of a machine that learns samples_per_s samples per second with
- * batches of `batch`. The size stays while a step takes half to twice step_ns. Otherwise it becomes
- * the nearest power of two from BATCH_SIZE_MIN to batch_max. After a change, the speed must change
- * by at least 29 % before the size changes again. */
+ * batches of `batch`. The size stays while a step takes half to twice step_ns, if it is from
+ * BATCH_SIZE_MIN to batch_max. Otherwise it becomes the nearest power of two in that range. After a
+ * change, the speed must change by at least 29 % before the size changes again. */
 uint32_t batch_size_fit(const struct batch_size *batch_size, uint32_t batch, double samples_per_s);
 
 /* Records a step of `batch` samples; returns the size of the next batch. */

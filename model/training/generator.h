@@ -7,7 +7,7 @@
  * The model caches the positions that it has read (model_step), so a new token costs one position.
  * When the text fills the model's length, the generator drops the older half and the model reads
  * the newer half again: two positions a token on average. The model also reads the text again if
- * another caller has used it in between. On one machine the same seed gives the same text.
+ * another caller has used the model in between. On one machine the same seed gives the same text.
  * Tests: tests/unit/model/test_generator.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_GENERATOR_H

@@ -38,8 +38,10 @@ struct gradients {
     float smoothing;             /* part of each label that is spread over all classes, 0 .. 1 */
     struct device_dataset train; /* training set on the backend */
     struct augmenter augmenter;
-    float *sum;  /* [P], on the backend: sum of the gradients of this device's parts */
-    float *part; /* [P], on the backend: gradient of a later part; NULL = one part at most */
+    float *sum; /* [P], on the backend: sum of the gradients of this device's parts */
+    /* [P], on the backend: gradient of each part after the first; NULL = the device never has more
+     * than one part */
+    float *part;
     struct step_input *input; /* on the backend */
     struct score *score;      /* on the backend: sums since the last gradients_take_score */
 };
@@ -68,7 +70,7 @@ void gradients_compute(struct gradients *gradients, const float *weights,
  * largest step. */
 void gradients_reserve(struct gradients *gradients, const float *weights, uint32_t size);
 
-/* Waits for the steps on this device. Returns the score of those since the last call. */
+/* Waits for the steps on this device. Returns the score of the steps since the last call. */
 struct score gradients_take_score(struct gradients *gradients);
 
 void gradients_free(struct gradients *gradients);

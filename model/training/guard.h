@@ -4,13 +4,13 @@
  *   scores of the base ───┼──► guard ──► event ──► a sentence with the remedy; a halved rate
  *   vitals of the learner ┘
  *
- * What it watches:
+ * What the guard watches:
  *
  *   loss    exponential moving average of the training loss over GUARD_STEPS steps, and its minimum
  *   RISING  loss > GUARD_RISES · minimum + GUARD_RISES_BY for GUARD_RISEN_STEPS steps and
  *           GUARD_SPAN_NS
  *   SLOWED  loss > GUARD_SLOWS · minimum + GUARD_RISES_BY for GUARD_FAR_STEPS steps and
- *           GUARD_SPAN_NS: the rate is halved, again after GUARD_AGAIN_STEPS more of such steps,
+ *           GUARD_SPAN_NS: the rate is halved, again after GUARD_AGAIN_STEPS more such steps,
  *           GUARD_HALVINGS times at most
  *   DEAD    the loss is near that of guessing, and no gradient reaches the first layer
  *   WORSE   for 50 steps, all evaluations (at least two) are below the best one by
@@ -20,7 +20,7 @@
  * Each state is reported when it begins, and RECOVERED when it ends. The guard cannot replace
  * defaults that bound the weights: some collapses give no notice.
  *
- * It reads no clock: the caller passes the time. Tests: tests/unit/model/test_guard.c, and
+ * The guard reads no clock: the caller passes the time. Tests: tests/unit/model/test_guard.c, and
  * scenarios with planted collapses (configs/sim-ruin-*.conf).
  */
 #ifndef HEARSAY_MODEL_TRAINING_GUARD_H
@@ -113,8 +113,9 @@ enum guard_event guard_on_evaluation(struct guard *guard, uint64_t now_ns,
 bool guard_is_below(const struct guard *guard, const struct evaluation *from,
                     const struct evaluation *evaluation);
 
-/* Compares by accuracy or, for numbers and sequences, by loss. An evaluation without samples is
- * worse than any other. */
+/* Compares by accuracy or, for numbers and sequences, by loss. An evaluation without samples or
+ * with a loss of NaN is never better than another. Any other evaluation is better than one without
+ * samples. */
 bool guard_is_better(const struct evaluation *evaluation, const struct evaluation *than);
 
 /* Returns the present problem as one word for status and metrics: "rising", "dead" or "worse"; ""

@@ -69,8 +69,8 @@ static uint32_t rounded_up(uint32_t number, uint32_t by)
     return (number + by - 1) / by;
 }
 
-/* Divides a step of `size` samples into equal micro-batches, of which the last may be smaller, and
- * these among `devices` devices. */
+/* Divides a step of `size` samples into equal micro-batches (the last may be smaller), and the
+ * micro-batches among `devices` devices. */
 static struct step_cut cut_of(const struct learner *learner, uint32_t size, uint32_t devices)
 {
     const uint32_t part = rounded_up(size, parts_of(learner));
@@ -221,7 +221,8 @@ static uint32_t parts_in(const struct learner *learner)
     return rounded_up(learner->size, next_cut(learner).part);
 }
 
-/* Draws the dropout seed of each sample from data seed, epoch and sample. */
+/* Draws the dropout seed of each sample from the data seed, the epoch in which the batch begins,
+ * and the sample's position. */
 static void draw_all(struct learner *learner, uint64_t epoch)
 {
     uint32_t *draw = gradients_draws(&learner->gradients, learner->host_input, learner->size);

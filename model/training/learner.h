@@ -119,7 +119,7 @@ uint64_t learner_swarm_samples(const struct learner *learner);
 
 /* Publishes as replica_publish does; the update is valid until the next publication. If a residual
  * is NaN or infinite, the learner has diverged: it publishes nothing, resets the weights to the
- * base, losing unpublished progress, and clears the optimizer's moments. */
+ * base, and clears the optimizer's moments. Unpublished progress is then lost. */
 const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms);
 
 /* Resets of a diverged learner to the base, and the entry that caused the last one. */

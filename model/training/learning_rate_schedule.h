@@ -14,9 +14,9 @@ struct swarm_progress {
 /* Returns the settings of SGD for the next step. During the warm-up the rate rises linearly from
  * about 0 to `rate`. Then CONSTANT: rate. STEP: rate · decay^floor(samples / period). COSINE: falls
  * to rate · decay at `period` samples, then constant (Loshchilov, Hutter 2017, without restarts).
- * DOWNHILL: the same, linearly. INVERSE_ROOT: rate / sqrt(1 + s / (period · learners)), s = samples
- * since the warm-up, but at least rate · decay; it needs no known end
- * (tests/decisions/036-falling-rate.md). */
+ * DOWNHILL: falls linearly to the same rate, then constant. INVERSE_ROOT: rate / sqrt(1 + s /
+ * (period · learners)), s = samples since the warm-up, but at least rate · decay; it needs no known
+ * end (tests/decisions/036-falling-rate.md). */
 struct sgd schedule_sgd(const struct optimizer *optimizer, struct swarm_progress swarm);
 
 /* step: number of the next step, from 1. */

@@ -36,7 +36,7 @@ struct optimizer {
      * warmup_samples; INVERSE_ROOT: samples of each node after the warm-up until the rate has
      * fallen by √2. */
     uint64_t period_samples;
-    float decay; /* STEP: factor on the rate at each fall; others: least rate / sgd.rate */
+    float decay; /* STEP: factor on the rate at each fall; other schedules: least rate / sgd.rate */
 };
 
 #endif

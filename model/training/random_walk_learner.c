@@ -12,9 +12,10 @@
 
 /* Sums for random_walk_account_error. All vectors are [P], in host memory. */
 struct account {
-    /* Moves of the weight in steps; moves by outer momentum, beta times each update's move of the
-     * base; changes of the residual by blocks written with keep_weights. Withheld progress that a
-     * publication or an applied update drops is subtracted. */
+    /* Sum of the weight's moves in steps, and of its moves by outer momentum: beta times each
+     * update's move of the base. Changes of the residual by random_walk_write_block with
+     * keep_weights are added. Withheld progress that a publication or an applied update drops is
+     * subtracted. */
     double *produced;
     /* tau·level of each publication: the share does not matter, because base and weight move by the
      * same amount. Also what random_walk_apply_own subtracts from the residual. */

@@ -4,9 +4,9 @@
  *                           ├─ replica: publish ─► update      + account: published + residual
  *      update ─► replica: apply                                          = produced?
  *
- * Simulations use it to test only the protocol. It has a real replica of P entries, all 0 at first,
- * and is so cheap that one thread can run thousands (tests/bench/bench_random_walk.c). Tests:
- * tests/unit/model/test_random_walk_learner.c.
+ * Simulations use it to test only the protocol. It has a real replica of P entries, all 0 at first.
+ * It is so cheap that one thread can run thousands of such learners
+ * (tests/bench/bench_random_walk.c). Tests: tests/unit/model/test_random_walk_learner.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_RANDOM_WALK_LEARNER_H
 #define HEARSAY_MODEL_TRAINING_RANDOM_WALK_LEARNER_H
@@ -63,8 +63,8 @@ void random_walk_restore(struct random_walk *random_walk, const struct learner_s
 /* Works like learner_replay. A part restarts the account of its entries; an update continues it. */
 void random_walk_replay(struct random_walk *random_walk, const struct snapshot_record *record);
 
-/* Returns the digest of the base (digest.h). Compares the whole base with that of the last call, so
- * it finds even a change that no update announced. */
+/* Returns the digest of the base (digest.h). Compares the whole base with the base at the last
+ * call, so that even a change without an update is noticed. */
 uint64_t random_walk_digest(struct random_walk *random_walk);
 
 void random_walk_read_units(const struct random_walk *random_walk, int32_t *host);

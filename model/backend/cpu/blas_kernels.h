@@ -1,7 +1,7 @@
-/* Makes OpenBLAS use kernels that suit the processor. It chooses its kernels while it is loaded. If
- * its version is older than the processor, it chooses kernels without AVX, and matrix products take
- * three to four times as long. Only an environment variable can change the choice, before OpenBLAS
- * is loaded:
+/* Makes OpenBLAS use kernels that suit the processor. OpenBLAS chooses its kernels while it is
+ * loaded. A version that is older than the processor chooses kernels without AVX, and matrix
+ * products take three to four times as long. Only an environment variable can change the choice,
+ * before OpenBLAS is loaded:
  *
  *   main ─► blas_kernels_restart ─► OPENBLAS_CORETYPE, and the program restarts itself
  */

@@ -23,7 +23,8 @@ struct survey_simd {
     const char *name;
     /* Surveys entries 0 .. count-1, count <= SURVEY_MAX. Lists each entry whose residual_bits are
      * at least floor_bits, in order: its index in at[SURVEY_ROOM] and its residual_bits in
-     * bits[SURVEY_ROOM]. May overwrite elements behind the listed ones. Returns their number. */
+     * bits[SURVEY_ROOM]. May overwrite elements behind the listed ones. Returns the number of
+     * listed entries. */
     uint32_t (*survey)(uint32_t count, uint32_t floor_bits, const float *w, const int32_t *base,
                        bool companded, uint32_t *at, uint32_t *bits);
 };

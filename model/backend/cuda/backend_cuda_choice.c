@@ -69,7 +69,7 @@ int cuda_first_fast(const float *ms, int count)
 void *cuda_alloc_spare(struct cuda *cuda, size_t bytes)
 {
     void *memory = NULL;
-    CHECK(!cuda->recording); /* the first call, which is not recorded, made the choice */
+    CHECK(!cuda->recording); /* only first calls measure, and first calls are never recorded */
     if (cudaMalloc(&memory, bytes) == cudaSuccess)
         return memory;
     (void)cudaGetLastError(); /* clears the error, which the next check would report */

@@ -3,11 +3,11 @@
  *
  *   struct conv, batch ──plan_of──► descriptors, algorithms ──► cuDNN ──► stream
  *
- * cuda_cudnn.h explains the choice of an algorithm. With precision tf32 or bf16 it may multiply in
- * TF32: for bfloat16 cuDNN would need operands that are stored as bfloat16. Some algorithms read
- * four weights at a time, and cuDNN chooses one without knowing the address of the weights. So
- * weights that do not begin at a multiple of 16 bytes are copied to an aligned buffer. Biases are
- * added by our own kernels, because they may have any address.
+ * cuda_cudnn.h explains the choice of an algorithm. With precision tf32 or bf16 the algorithm may
+ * multiply in TF32: for bfloat16 cuDNN would need operands that are stored as bfloat16. Some
+ * algorithms read four weights at a time, and cuDNN chooses one without knowing the address of the
+ * weights. So weights that do not begin at a multiple of 16 bytes are copied to an aligned buffer.
+ * Biases are added by our own kernels, because they may have any address.
  */
 #include <cudnn.h>
 #include <stdio.h>
@@ -95,14 +95,15 @@ static void describe(struct plan *plan, cudnnMathType_t math)
     }
 }
 
-/* Returns the algorithm for y, dx or dw (kind), chosen on first use. It may need a larger
- * workspace, so call work_of afterwards. */
+/* Returns the algorithm for y, dx or dw (kind), chosen on first use. The algorithm may need a
+ * larger workspace, so call work_of afterwards. */
 static int algorithm(struct cuda *cuda, struct plan *plan, int kind, struct planes planes)
 {
     struct way *way = &plan->ways[kind];
     if (way->chosen)
         return way->algorithm;
-    CHECK(!cuda->recording); /* the first call, which is not recorded, made the choice */
+    /* the first call makes the choice, and the first call is never recorded */
+    CHECK(!cuda->recording);
     *way = cudnn_way(cuda, cuda_cudnn(cuda), plan, math_of(cuda), kind, planes);
     check(cudnnSetConvolutionMathType(plan->how[kind], way->math));
     plan->scratch_bytes = size_max(way->scratch_bytes, plan->scratch_bytes);

@@ -61,7 +61,7 @@ static struct planned *add_plan(struct cuda *cuda, const struct attention *atten
 {
     struct flash *all = cuda->flash;
     struct planned *planned = memory_new(1, sizeof *planned);
-    /* A step's first call made the plan; only later calls are recorded. */
+    /* The first call makes the plan, and the first call is never recorded. */
     CHECK(!cuda->recording);
     all->plans = memory_more(all->plans, (size_t)all->count + 1, sizeof(struct planned *));
     all->plans[all->count++] = planned;
@@ -73,7 +73,7 @@ static struct planned *add_plan(struct cuda *cuda, const struct attention *atten
     return planned;
 }
 
-/* Returns the plan for this shape, made on first use; NULL if cuDNN cannot compute it. */
+/* Returns the plan for this shape, made on first use; NULL if cuDNN cannot compute this shape. */
 static const struct planned *plan_of(struct cuda *cuda, const struct attention *attention,
                                      int batch, bool backward)
 {

@@ -1,4 +1,5 @@
-/* The exchange on a GPU. Only updates and small results are copied between host and device. */
+/* The exchange on a GPU. Only updates, parts of a base and small results are copied between host
+ * and device. */
 
 #include <math.h>
 #include <string.h>
@@ -118,7 +119,8 @@ static struct cut_scratch cut_scratch(struct cuda *cuda, uint32_t found, uint32_
     return lay_cut(&laid, found, capacity);
 }
 
-/* Reserves for a survey and a cut. Updates of other nodes need less than that cut. */
+/* Reserves the scratch buffers of a survey and a cut. Applying another node's update takes less
+ * memory than that cut. */
 static void cuda_reserve(struct backend *backend, size_t count, uint32_t published)
 {
     struct cuda *cuda = cuda_on(backend);

@@ -246,7 +246,7 @@ static struct operand gradients_of_weights(struct cuda *cuda, struct layout *scr
     return dy;
 }
 
-/* Computes dw and db. Returns the product that computes dx, without its result. */
+/* Computes dw and db. Returns the product that computes dx; product.c is not set. */
 static struct product dense_gradients(struct cuda *cuda, const struct dense *of)
 {
     struct layout scratch =

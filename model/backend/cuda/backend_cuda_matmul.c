@@ -5,8 +5,8 @@
  * For a shape and the alignment of its operands, cuBLASLt lists algorithms in the order of their
  * expected speed. The first eight are timed when a product of that shape is first computed
  * (cuda_choice.h). Algorithms that add partial sums in the result itself are left out, because the
- * order of additions varies. A bias is added before the result is written, which saves reading and
- * writing it again. If cuBLASLt has no algorithm for a product, cuBLAS computes it.
+ * order of additions varies. A bias is added before the result is written, which saves another pass
+ * over the result. If cuBLASLt has no algorithm for a product, cuBLAS computes it.
  * https://docs.nvidia.com/cuda/cublas/#using-the-cublaslt-api
  */
 #include <math.h>
@@ -303,7 +303,8 @@ static void choose(void *context, bool measures, void *choice)
 {
     const struct choice_context *of = context;
     cublasLtMatmulAlgo_t algorithms[ALGORITHMS_MAX];
-    CHECK(!of->cuda->recording); /* the first call, which is not recorded, made the choice */
+    /* the first call makes the choice, and the first call is never recorded */
+    CHECK(!of->cuda->recording);
     const int count = list_algorithms(of->cuda, of->plan, algorithms);
     const int taken =
         measures && count > 1 ? measure(of->cuda, of->plan, of->product, algorithms, count) : 0;

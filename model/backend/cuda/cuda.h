@@ -24,7 +24,7 @@
  *   backend_cuda_no_team.c      stands in for backend_cuda_team.c in a build without NCCL
  *   backend_cuda_devices.c      finding and describing GPUs, the module's table
  *
- * They use the CUDA runtime, cuBLAS, cuBLASLt, perhaps cuDNN and NCCL, and our own kernels
+ * These files use the CUDA runtime, cuBLAS, cuBLASLt, perhaps cuDNN and NCCL, and our own kernels
  * (cuda_kernels.h, cuda_transformer.h).
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_H

@@ -177,8 +177,8 @@ template <typename Join> static __device__ float over_row(float value, Join join
 }
 
 /* Overwrites scores with exp(score - top), where `top` is the largest score of the row so far, so
- * that nothing overflows. If `top` grows, scales the earlier totals and sums down to it. total:
- * this thread's part of each row's sum of exponentials. */
+ * that nothing overflows. If `top` grows, scales the earlier totals and sums down to the new `top`.
+ * total: this thread's part of each row's sum of exponentials. */
 template <int CHUNKS>
 static __device__ void soften(quad scores, float top[4], float total[4], quad sums[CHUNKS])
 {
@@ -201,7 +201,7 @@ static __device__ void soften(quad scores, float top[4], float total[4], quad su
     }
 }
 
-/* Work of a block at a time: a sample, a head, STRIP positions from `from` on, and numbers from
+/* Unit of a block's work: a sample, a head, STRIP positions from `from` on, and numbers from
  * `column` on. */
 struct unit {
     size_t sample;

@@ -198,8 +198,8 @@ template <typename Join> static __device__ float over_row(float value, Join join
 }
 
 /* Overwrites scores with 2^(score - top), where `top` is the largest score of the row so far, so
- * that nothing overflows. If `top` grows, scales the earlier totals and sums down to it. total:
- * this thread's part of each row's sum of powers. */
+ * that nothing overflows. If `top` grows, scales the earlier totals and sums down to the new `top`.
+ * total: this thread's part of each row's sum of powers. */
 template <unsigned TILE>
 static __device__ void soften(float scores[TILE / COLUMN][4], float top[2], float total[2],
                               results sums)
@@ -226,7 +226,7 @@ static __device__ void soften(float scores[TILE / COLUMN][4], float top[2], floa
     }
 }
 
-/* Work of a block at a time: a sample, a head, and OWN positions from `from` on. Units are ordered
+/* Unit of a block's work: a sample, a head, and OWN positions from `from` on. Units are ordered
  * from the last strip to the first, because later queries meet more keys and the longest units
  * should start first. */
 struct unit {

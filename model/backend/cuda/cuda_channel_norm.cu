@@ -55,9 +55,9 @@ static __global__ void plane_squares(unsigned planes, struct channel_norm norm, 
     }
 }
 
-/* Computes one statistic of each set. is_mean: of_planes has the planes' sums, and the mean is
- * computed. Otherwise it has their sums of squared differences to the mean, and 1 / deviation is
- * computed. */
+/* Computes one statistic of each set. If is_mean, of_planes has the planes' sums, and the statistic
+ * is the mean. Otherwise of_planes has the planes' sums of squared differences to the mean, and the
+ * statistic is 1 / deviation. */
 static __global__ void set_stats(unsigned sets, struct channel_norm norm, unsigned batch,
                                  const float *of_planes, bool is_mean, float *stats)
 {

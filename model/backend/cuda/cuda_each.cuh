@@ -72,8 +72,9 @@ static cudaError_t launch(cudaStream_t stream, size_t blocks, void (*kernel)(Par
     return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
-/* launch_each starts a kernel with a thread for each element, launch_lines with a warp for each
- * line. The first parameter of the kernel is the number of elements or lines. */
+/* launch_each starts a kernel with up to one thread per element, launch_lines with up to one warp
+ * per line. At most BLOCKS_MAX blocks run, so kernels loop with EACH, each_at_once or EACH_LINE.
+ * The first parameter of the kernel is the number of elements or lines. */
 template <typename... Parameters, typename... Arguments>
 static cudaError_t launch_each(cudaStream_t stream, size_t count, void (*kernel)(Parameters...),
                                Arguments... arguments)

@@ -7,9 +7,9 @@
 
 #define FEW_CLASSES 1024 /* up to this number of classes, a warp computes a row; above, a block */
 
-/* Partial softmax of some logits of a row: the largest logit and the index of the first such one,
- * the sum of exp(logit - top), the label's logit (0 if it is not among them), and the sum of the
- * logits. */
+/* Partial softmax of some logits of a row: the largest logit and its index (of equal logits the
+ * first), the sum of exp(logit - top), the label's logit (0 if it is not among them), and the sum
+ * of the logits. */
 struct softmax {
     float top;
     float sum;
@@ -115,8 +115,8 @@ static __device__ struct score row_score(struct cross_entropy terms, uint32_t la
     return {(double)logf(seen.sum) - (own - (double)seen.top), 1, seen.largest == label};
 }
 
-/* Terms of a row's gradients. The gradient of each logit is exp(logit - top) · scale - spread.
- * From that of the label's logit, `own` is also subtracted. */
+/* Terms of a row's gradients. The gradient of each logit is exp(logit - top) · scale - spread. From
+ * the gradient of the label's logit, `own` is also subtracted. */
 struct gradients {
     float top;
     float scale;
