@@ -303,7 +303,7 @@ static void floats_that_look_like_one_hot_labels_are_marked(void **state)
     dataset_free(&set);
 }
 
-/* Shards of one file must not differ in what neighbours compare. */
+/* Neighbours compare these ranges, so all shards of one file must report the same. */
 static void each_shard_knows_the_range_of_all_labels_and_targets(void **state)
 {
     (void)state;

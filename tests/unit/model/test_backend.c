@@ -156,7 +156,8 @@ static void dense_without_biases_agrees_with_the_reference(void **state)
 
 static float rounded(float value)
 {
-    const double half_way = ldexp(1, -8); /* distance from 1 to the next bfloat16 but one */
+    /* spacing of bfloat16 numbers from 0.5 to 1, the range of `part` */
+    const double half_way = ldexp(1, -8);
     int power;
     const double part = frexp((double)value, &power);
     return (float)ldexp(nearbyint(part / half_way) * half_way, power);

@@ -181,8 +181,8 @@ static void running_statistics_drift_to_what_was_measured(void **state)
     const struct channel_norm norm = {.channels = 3, .places = 2};
     const float batch[] = {1, 3, /**/ 10, 10, /**/ 3000, 0, /**/ 5, 7, /**/ 10, 10, /**/ 0, 0};
     const float mean[] = {0.5f, 10, 0}, variance[] = {1, 2, 1};
-    /* The values 1, 3, 5, 7 have mean 4 and variance 20/3. The values 3000, 0, 0, 0 have 750 and
-     * 2250000. */
+    /* The values 1, 3, 5, 7 have mean 4 and variance 20/3. The values 3000, 0, 0, 0 have mean 750
+     * and variance 2250000. */
     const float want_dmean[] = {-3.5f, 0, -750}, want_dvariance[] = {1 - 20 / 3.0f, 2, -2249999};
     case_begin(state);
     dx[3] = dw[3] = NAN;

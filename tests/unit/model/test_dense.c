@@ -37,7 +37,8 @@ static struct rng rng;
 /* Rounds values as the device rounds its operands: to the nearest bfloat16, ties to even. */
 static void round_all(float *values, size_t count)
 {
-    const double half_way = ldexp(1, -8); /* distance from 1 to the next bfloat16 but one */
+    /* spacing of bfloat16 numbers from 0.5 to 1, the range of `part` */
+    const double half_way = ldexp(1, -8);
     for (size_t i = 0; i < count && precision == PRECISION_BF16; i++) {
         int power;
         const double part = frexp((double)values[i], &power);

@@ -260,8 +260,9 @@ static double apart(const float *a, const float *b, const float *start, size_t c
     return error / power;
 }
 
-/* Makes steps with a growing and shrinking batch, and a larger evaluation in between. Recorded
- * graphs must be dropped. Repeated ones must use the current samples and rate. */
+/* Makes steps with a growing and shrinking batch, and a larger evaluation in between. A graph that
+ * was recorded for another batch size must be dropped. A repeated graph must use the current
+ * samples and rate. */
 static void steps_on_both(struct trained *one, struct trained *other)
 {
     static float weights[P_MAX];

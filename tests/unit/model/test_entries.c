@@ -93,7 +93,7 @@ static double share_of(const struct cross_entropy *loss, int label, int c)
     return smoothing / loss->classes + (c == label ? 1 - smoothing : 0);
 }
 
-/* Returns the sum of the losses. y: the logits, want_dx: the gradients. */
+/* Reads the logits from y and writes their gradients to want_dx. Returns the sum of the losses. */
 static double cross_entropy_reference(const struct cross_entropy *loss, const int32_t *labels)
 {
     const int classes = loss->classes;

@@ -55,7 +55,7 @@ static void a_sum_and_its_norm_are_the_sum_and_the_norm(void **state)
     }
 }
 
-/* The norm's output may also be the passing gradient. */
+/* dx may also be the gradient that passed the norm by; the last call tests this. */
 static void a_norm_adds_the_gradient_that_passed_it_by(void **state)
 {
     for (size_t i = 0; i < 2 * NORMS; i++) {
@@ -87,7 +87,7 @@ struct dense_case {
     int batch, in, out;
 };
 
-/* Widths that fill 16 bytes of bfloat16, and others. */
+/* Widths that are multiples of 8 (16 bytes of bfloat16), and other widths. */
 static const struct dense_case denses[] = {{1, 8, 8},    {5, 8, 16},  {33, 24, 40}, {9, 17, 24},
                                            {12, 16, 31}, {7, 13, 11}, {64, 32, 64}};
 #define DENSES (sizeof denses / sizeof denses[0])

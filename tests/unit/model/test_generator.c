@@ -65,8 +65,8 @@ static void count_steps(double temperature, uint32_t top_k, uint64_t seed, int s
     model_free(model);
 }
 
-/* The logits are 2, 1 and five times 0. Of their sum e² + e + 5 = 15.11, the probabilities are e²,
- * e and five times 1. */
+/* The logits are 2, 1 and five times 0. So the probabilities are e², e and five times 1, each
+ * divided by e² + e + 5 = 15.11. */
 static void draws_follow_the_softmax(void **state)
 {
     (void)state;
@@ -97,7 +97,8 @@ static void a_seed_gives_one_text(void **state)
     build("embed 7 7, dense 7", (struct shape){1, 1, 1, LENGTH}, TOKENS);
 }
 
-/* Padding after the text must not change the next token. Its first token must change the logits. */
+/* Padding after the text must not change the next token. The text's first token must change the
+ * logits. */
 static void the_whole_text_is_seen(void **state)
 {
     (void)state;
@@ -158,7 +159,7 @@ static void window_put(struct window *window, int32_t token, size_t dropped)
     window->tokens[window->count++] = token;
 }
 
-/* A generated token drops half of a full context, a prompt token only the first one. At times
+/* A generated token drops half of a full context, a prompt token only the first token. At times
  * another user runs the model in between. */
 static void the_key_value_cache_changes_no_token(void **state)
 {

@@ -24,7 +24,7 @@
 static const struct shape text = {1, 1, 1, 6}, image = {2, 6, 6, 0};
 static float others[ROOM];
 
-/* Trains on the batch with the model of `build`, made for another use. The gradients go to
+/* Trains on the batch with a model of the same layers and other options. Writes the gradients to
  * `others`. */
 static struct score learn_otherwise(const struct model_use *use)
 {

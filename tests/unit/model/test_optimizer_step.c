@@ -178,7 +178,7 @@ static void check_rules(const char *line, struct shape in, enum optimizer_kind k
         float *first = by_hand[2] + at, *second = by_hand[3] + at;
         if (at >= model_trained(model))
             for (size_t p = 0; p < count; p++)
-                a[p] -= 0.05f * g[p]; /* a tenth for each of two parts */
+                a[p] -= 0.05f * g[p]; /* the rate 0.1, divided by two parts */
         else if (tensor.rank == 1)
             backend->optimize->adam(backend, &step.bare, NULL, count, a, g, first, second);
         else if (kind == OPTIMIZER_LAMB)

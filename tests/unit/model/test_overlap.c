@@ -1,5 +1,5 @@
 /* Overlap: how often other nodes publish the entries of our publication, how much more novel
- * entries count, and how much of it other nodes have published for us. */
+ * entries count, and for how much of this node's progress other nodes' updates also count. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,8 @@ static void nothing_counts_for_more_before_answers_are_known(void **state)
     assert_near(overlap_novelty(&overlap, 0.25, 1), 4);
 }
 
-/* The overlap of a publication with one entry says nothing about one with many entries. */
+/* The overlap of a publication with one entry says nothing about the overlap of a publication with
+ * many entries. */
 static void forgets_the_overlap_of_a_far_smaller_publication(void **state)
 {
     (void)state;

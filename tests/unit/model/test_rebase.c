@@ -82,7 +82,8 @@ static void rebase_keeps_the_residual_and_what_has_none_has_none(void **state)
         if (c % 5)
             w[c] += (float)(0.02 * rng_uniform(&rng) - 0.01);
         if (c % 7 == 1 && c % 5)
-            w[c] = 1e-9f * (float)c; /* the residual, a float32, rounds off its bits */
+            /* a tiny weight: the float32 residual loses some or all of its bits */
+            w[c] = 1e-9f * (float)c;
         w_before[c] = w[c];
     }
     backend->exchange->rebase(backend, 0, P, to, weights_flat(w), base);

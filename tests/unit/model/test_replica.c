@@ -155,11 +155,11 @@ static void withheld_entries_are_dropped_once_nothing_is_withheld(void **state)
     replica_free(&replica);
 }
 
-/* [origin] publications in their order */
+/* [origin] its publications, in order */
 static struct update said[ORIGINS][PUBLICATIONS];
 
-/* Applies the publications in every order that keeps the order within each origin. next: number
- * applied of each origin. Returns the number of orders. */
+/* Applies the publications in every order that keeps the order within each origin. next[origin]:
+ * number of its publications that are applied. Returns the number of orders. */
 static int apply_in_every_order(struct replica *as, int *order, int length, int *next)
 {
     if (length == ORIGINS * PUBLICATIONS) {

@@ -141,7 +141,8 @@ static void every_shard_has_a_sample(void **state)
     static const double little[] = {1e-9, 5, 0, 1e-9, 4};
     const struct dataset ten = whole_of(10);
     struct shards shards = cut(&ten, 5, little, 0, 1);
-    /* From 0, 5, 0, 0, 5: each node needs a sample, and the first 5 gives one first. */
+    /* In proportion to the weights, the sizes are 0, 5, 0, 0, 5. Nodes 0 and 3 then take a sample
+     * from node 1 and from node 4. */
     static const uint32_t sizes[] = {1, 4, 0, 1, 4};
     for (int node = 0; node < 5; node++)
         assert_int_equal(shards.sizes[node], sizes[node]);

@@ -334,7 +334,8 @@ static void a_restored_statistic_is_the_nodes_own(void **state)
     end(2);
 }
 
-/* Own updates that come back after a restart, and updates of others, are followed in any order. */
+/* After a restart, statistics follow own updates that come back and updates of other nodes, in any
+ * order. */
 static void replayed_updates_count_once(void **state)
 {
     (void)state;
@@ -418,7 +419,7 @@ static void repeated_resets_do_not_shift_the_mean(void **state)
         }
 }
 
-/* A settle while statistics are held back. */
+/* Statistics are reset while they are held back (statistics_share is 0), as in a settle. */
 static void a_reset_keeps_the_movement(void **state)
 {
     (void)state;
