@@ -118,6 +118,8 @@ add_test(NAME false_base_member COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/t
                                         $<TARGET_FILE:hearsay>)
 add_test(NAME claimed_base_member COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_claimed_base.sh
                                           $<TARGET_FILE:hearsay>)
+add_test(NAME burst_member COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_burst.sh
+                                   $<TARGET_FILE:hearsay>)
 add_test(NAME begin_again COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_begin_again.sh
                                   $<TARGET_FILE:hearsay>)
 add_test(NAME guard_remedy COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_guard.sh
@@ -132,7 +134,7 @@ add_test(NAME admit COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_admit.sh
                             $<TARGET_FILE:hearsay>)
 add_test(NAME rekey_nodes COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_rekey.sh
                                   $<TARGET_FILE:hearsay>)
-set_tests_properties(key_holder client begin_again expel expel_since two_rumors votes false_base_member claimed_base_member listed admit rekey_nodes PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs only
+set_tests_properties(key_holder client begin_again expel expel_since two_rumors votes false_base_member claimed_base_member burst_member listed admit rekey_nodes PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs only
 add_test(NAME upgrade COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_upgrade.sh
                               $<TARGET_FILE:hearsay> ${CMAKE_BINARY_DIR}/previous)
 set_tests_properties(upgrade PROPERTIES SKIP_RETURN_CODE 77 COST 900

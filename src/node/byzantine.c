@@ -6,6 +6,7 @@
 
 #include "base/sort.h"
 #include "node/broadcast/broadcast.h"
+#include "node/membership/membership.h"
 
 #define EMA_DECAY 0.7 /* weight of the previous value in a moving average */
 /* An agreement (a cosine) counts as evidence if it is below the median by more than this. */
@@ -25,9 +26,15 @@
 /* Maximum seconds of learning that a member may claim later than it learned. */
 #define CREDIT_S    10
 #define CREDIT_RATE 2 /* samples that a member may claim, as a multiple of its reported speed */
+/* A publication may claim the learning time of this many median publications, or of this many of
+ * the member's own average gaps. */
+#define PUBLICATION_MOST 4
+/* A publication from which on one is enough for a vote, as a multiple of the permitted length.
+ * Honest publications that still exceed the permitted length when a vote is due (quarantine.c) were
+ * at most 1.05 times as long, and 0.3 times as long as the bound after a partition. */
+#define VOTE_FROM 2.0
 /* An expulsion takes this many of a member's last publications out of the base. */
 #define RECALLED 4
-#define ENOUGH   3 /* least number of members over which a median is taken */
 /* A silence of more average gaps between a member's rumors than this marks a partition. */
 #define GAPS_APART 3
 /* Members that published within this time count for the median. */
@@ -54,13 +61,17 @@ struct account {
     struct cusum against;
     struct size usual_size; /* decaying sum of the sizes of the member's publications */
     struct size size;       /* size of the member's present publication so far */
-    struct size whole;      /* size of the member's previous publication */
-    double credit_s;        /* seconds of learning that the member may still claim */
-    uint32_t pieces;        /* rumors in the present publication so far; 0 = none */
+    /* Samples of the present publication, limited only by what one publication may claim. */
+    double claimed;
+    struct size whole; /* size of the member's previous publication */
+    double credit_s;   /* seconds of learning that the member may still claim */
+    uint32_t pieces;   /* rumors in the present publication so far; 0 = none */
     uint32_t publications;
     /* The present publication is judged, because it did not start in a partition. */
     bool counts;
     bool is_first; /* the present publication is the first of a new incarnation */
+    /* This node has missed the beginning of the present publication, which claims its samples. */
+    bool is_partial;
     /* Rumors that arrive before this time belong to the publication with is_first. */
     uint64_t alone_ns;
     /* First rumors of the member's last publications, newest first. */
@@ -86,9 +97,13 @@ struct byzantine {
     double typical_length;
     /* As typical_length, over each member's last publication, complete or not; 0 = unknown. */
     double latest_length;
+    double longest;     /* highest latest_length since this node started */
     uint64_t looked_ns; /* time of the last call of look_at_first that computed latest_length */
     /* Median, over members, of the reported samples per second; 0 = unknown. */
     double typical_rate;
+    /* Median, over members, of the learning time of their last complete publication; 0 = unknown.
+     */
+    double typical_s;
 };
 
 size_t byzantine_arena_bytes(const struct node_options *options)
@@ -208,7 +223,7 @@ static void judge(const struct node *node, struct account *account)
 {
     const struct origin *origin = latest_of(node, account);
     const double most = allowed(node, origin, node->byzantine->typical_length);
-    if (most == 0 || !(account->counts || account->is_first))
+    if (most == 0 || account->is_partial || !(account->counts || account->is_first))
         return;
     CHECK(account->pieces > 0);
     const struct size *size = account->counts ? &account->usual_size : &account->size;
@@ -287,15 +302,30 @@ static double learning_s(const struct node *node, const struct account *account,
            (account->came_ns == 0 ? CREDIT_S : 0);
 }
 
+/* Returns the seconds of learning that one publication may claim; INFINITY before a median is
+ * known. A member that lost all its links still publishes as often as before, into its own log. So
+ * no publication is of a much longer time than the others'. */
+static double publication_s(const struct byzantine *byzantine, const struct account *account)
+{
+    const double median_s = byzantine->typical_s;
+    CHECK(account->gap_ns >= 0 && median_s >= 0);
+    return median_s > 0 ? PUBLICATION_MOST * fmax(median_s, account->gap_ns * 1e-9) : INFINITY;
+}
+
 /* Returns how many of the claimed samples the member's reported speed permits. All nodes know that
- * speed from records. A speed below the median, or unknown, counts as the median. */
+ * speed from records. A speed below the median, or unknown, counts as the median; so does the speed
+ * of a member that has not published yet. */
 static double credited(const struct node *node, struct account *account,
-                       const struct rumor_step *step, bool is_apart)
+                       const struct rumor_step *step, bool is_apart, double *claimed)
 {
     const double said = (double)broadcast_versions(node)->origins[step->origin_index].rate;
-    const double rate = fmax(said, node->byzantine->typical_rate);
-    const double samples = (double)step->samples;
+    const double typical = node->byzantine->typical_rate;
+    const double rate = account->publications > 0 || typical == 0 ? fmax(said, typical) : typical;
+    const double samples =
+        fmin((double)step->samples,
+             rate > 0 ? publication_s(node->byzantine, account) * rate : INFINITY);
     CHECK(account->credit_s >= 0);
+    *claimed = samples;
     if (!is_apart)
         account->credit_s = fmin(account->credit_s, CREDIT_S);
     account->credit_s += learning_s(node, account, step->seq);
@@ -341,7 +371,8 @@ void byzantine_on_rumor(struct node *node, const struct rumor_step *step)
     struct account *account = account_to_update(node, step->origin_index);
     const struct origin *origins = broadcast_versions(node)->origins;
     const bool is_apart = was_apart(node, account);
-    const double samples = credited(node, account, step, is_apart);
+    double claimed;
+    const double samples = credited(node, account, step, is_apart, &claimed);
     if (account->came_ns > 0 &&
         origins[step->origin_index].incarnation > origins[account->origin_index].incarnation)
         begin_stream(node, account, step->origin_index);
@@ -349,8 +380,12 @@ void byzantine_on_rumor(struct node *node, const struct rumor_step *step)
     const bool begins = begins_publication(node, account, step);
     if (begins) {
         const bool is_new = account->is_first && account->pieces == 0;
+        const bool is_partial = account->pieces == 0 && step->seq > 0 && step->samples == 0;
         if (account->pieces > 0)
             judge(node, account);
+        if (account->is_partial)
+            account->size = (struct size){0};
+        account->is_partial = is_partial;
         begin_publication(
             account,
             (struct stream_point){step->origin_index, step->seq, account->publications + 1},
@@ -361,8 +396,10 @@ void byzantine_on_rumor(struct node *node, const struct rumor_step *step)
     if (begins && step->samples > 0) {
         account->whole = account->size;
         account->size = (struct size){0};
+        account->claimed = 0;
     }
     account->pieces++;
+    account->claimed += claimed;
     add(&account->size, step->length, samples);
     if (account->counts)
         add(&account->usual_size, step->length, samples);
@@ -380,7 +417,13 @@ void byzantine_on_compared(struct node *node, uint32_t origin_index, uint32_t se
 double byzantine_length(const struct node *node, uint32_t origin_index)
 {
     const struct account *account = account_of(node, origin_index);
-    return length_of(node, latest_of(node, account), &account->size);
+    return account->is_partial ? 0 : length_of(node, latest_of(node, account), &account->size);
+}
+
+bool byzantine_has_medians(const struct node *node)
+{
+    const struct byzantine *byzantine = node->byzantine;
+    return byzantine->latest_length > 0 && byzantine->typical_rate > 0 && byzantine->typical_s > 0;
 }
 
 bool byzantine_allows(const struct node *node, uint32_t origin_index, double length)
@@ -389,6 +432,41 @@ bool byzantine_allows(const struct node *node, uint32_t origin_index, double len
     const double most = allowed(node, origin, node->byzantine->latest_length);
     CHECK(length >= 0);
     return most == 0 || length <= most;
+}
+
+struct byzantine_burst byzantine_burst(const struct node *node, uint32_t origin_index)
+{
+    const struct account *account = account_of(node, origin_index);
+    return (struct byzantine_burst){
+        .length = account->is_partial ? 0 : account->size.length,
+        .samples = account->claimed,
+        .is_apart = node->now_ns < account->apart_ns,
+        .is_restart = account->is_first,
+    };
+}
+
+double byzantine_excess(const struct node *node, uint32_t origin_index,
+                        const struct byzantine_burst *burst)
+{
+    const struct byzantine *byzantine = node->byzantine;
+    const struct origin *origin = latest_of(node, account_of(node, origin_index));
+    if (!byzantine_has_medians(node))
+        return 0;
+    /* A publication of few samples is longer per sample, and harms no more than a median one. */
+    const double median_samples = byzantine->typical_s * byzantine->typical_rate;
+    const struct size size = {.length = burst->length,
+                              .samples = fmax(burst->samples, median_samples)};
+    double most = allowed(node, origin, byzantine->latest_length);
+    if (burst->is_apart || burst->is_restart)
+        most = fmax(most, (burst->is_restart ? byzantine->longest : byzantine->latest_length) *
+                              membership_live(node));
+    return length_of(node, origin, &size) / most;
+}
+
+bool byzantine_condemns(const struct node *node, uint32_t origin_index,
+                        const struct byzantine_burst *burst)
+{
+    return byzantine_excess(node, origin_index, burst) > VOTE_FROM;
 }
 
 uint64_t byzantine_apart_ns(const struct node *node, uint32_t origin_index)
@@ -417,9 +495,15 @@ static double length_at(const struct node *node, const struct account *account)
 static double latest_length_at(const struct node *node, const struct account *account)
 {
     const struct origin *origin = latest_of(node, account);
-    const double length =
-        fmax(length_of(node, origin, &account->size), length_of(node, origin, &account->whole));
+    const double length = fmax(account->is_partial ? 0 : length_of(node, origin, &account->size),
+                               length_of(node, origin, &account->whole));
     return length > 0 ? length : (double)NAN;
+}
+
+static double publication_s_at(const struct node *node, const struct account *account)
+{
+    const double rate = speed_of(node, latest_of(node, account));
+    return rate > 0 && account->whole.samples > 0 ? account->whole.samples / rate : (double)NAN;
 }
 
 static double rate_at(const struct node *node, const struct account *account)
@@ -429,7 +513,7 @@ static double rate_at(const struct node *node, const struct account *account)
 }
 
 /* Returns the median of `at` over the members that published within LATELY_NS, ignoring NANs; 0
- * if there are fewer than ENOUGH. */
+ * if there are fewer than BYZANTINE_ENOUGH. */
 static double median_of(struct node *node,
                         double (*at)(const struct node *, const struct account *))
 {
@@ -438,7 +522,7 @@ static double median_of(struct node *node,
     for (uint32_t i = 0; i < broadcast_versions(node)->count; i++)
         if (is_lately(node, &byzantine->accounts[i]) && !isnan(at(node, &byzantine->accounts[i])))
             byzantine->sorted[count++] = at(node, &byzantine->accounts[i]);
-    if (count < ENOUGH)
+    if (count < BYZANTINE_ENOUGH)
         return 0;
     return double_median_high(byzantine->sorted, count);
 }
@@ -449,7 +533,9 @@ void byzantine_review(struct node *node)
     byzantine->typical = median_of(node, agreement_at);
     byzantine->typical_length = median_of(node, length_at);
     byzantine->latest_length = median_of(node, latest_length_at);
+    byzantine->longest = fmax(byzantine->longest, byzantine->latest_length);
     byzantine->typical_rate = median_of(node, rate_at);
+    byzantine->typical_s = median_of(node, publication_s_at);
     CHECK(byzantine->typical_length >= 0 && byzantine->typical_rate >= 0);
 }
 

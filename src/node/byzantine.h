@@ -45,6 +45,8 @@
 #include "node/broadcast/version.h"
 #include "node/core.h"
 
+#define BYZANTINE_ENOUGH 3 /* minimum number of other members over which a median is taken */
+
 struct byzantine *byzantine_new(struct arena *arena, const struct node_options *options);
 size_t byzantine_arena_bytes(const struct node_options *options);
 
@@ -54,11 +56,32 @@ void byzantine_on_rumor(struct node *node, const struct rumor_step *step);
 void byzantine_on_compared(struct node *node, uint32_t origin_index, uint32_t seq,
                            double agreement);
 /* Returns the length of the origin's present publication so far, per credited sample; per second if
- * shares are equal. */
+ * shares are equal. Returns 0 if this node has missed the beginning of the publication. */
 double byzantine_length(const struct node *node, uint32_t origin_index);
 /* Returns true if a publication of this origin may have this length (byzantine_length), or if no
  * median is known. */
 bool byzantine_allows(const struct node *node, uint32_t origin_index, double length);
+/* Evidence that one publication is enough for a vote to expel its author. */
+struct byzantine_burst {
+    double length; /* length of the update vectors; 0 = this node has missed the beginning */
+    /* Claimed samples, at most those of a few publications. Unlike credited samples, these do not
+     * run out when a partition's publications arrive all at once. */
+    double samples;
+    bool is_apart;   /* the publication may be from a partition */
+    bool is_restart; /* it is the first one after a restart, and may contain earlier progress */
+};
+/* Returns the evidence of the origin's present publication so far. */
+struct byzantine_burst byzantine_burst(const struct node *node, uint32_t origin_index);
+/* Returns the length of such a publication divided by the permitted one; 0 = medians are unknown.
+ * One from a partition may move the base as far as one publication of each live member together;
+ * one after a restart as far as these did when they were longest. */
+double byzantine_excess(const struct node *node, uint32_t origin_index,
+                        const struct byzantine_burst *burst);
+/* Returns true if such a publication is enough for a vote: its excess is above VOTE_FROM. */
+bool byzantine_condemns(const struct node *node, uint32_t origin_index,
+                        const struct byzantine_burst *burst);
+/* Returns true if the medians are known that these functions need. */
+bool byzantine_has_medians(const struct node *node);
 /* Returns the time until which this origin's publications do not count, because they may be from a
  * partition. */
 uint64_t byzantine_apart_ns(const struct node *node, uint32_t origin_index);

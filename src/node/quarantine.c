@@ -9,6 +9,7 @@
 #include "node/byzantine.h"
 #include "node/expulsion.h"
 #include "node/lifecycle/lifecycle.h"
+#include "node/membership/membership.h"
 #include "node/orders/admitted.h"
 #include "node/orders/proofs.h"
 #include "node/orders/quorum_votes.h"
@@ -17,15 +18,29 @@
 #include "wire/message.h"
 
 #define HELD_NS (10 * SECOND_NS) /* time in which members may vote about a withheld publication */
+/* Time until a member votes about a withheld publication. Until then, the others' publications
+ * raise the median if all lengths rise. */
+#define VOTE_NS (6 * SECOND_NS)
+/* A publication that this node has voted against is withheld for this time, so that absent members
+ * or the operator can decide. */
+#define CONDEMNED_NS (300 * SECOND_NS)
 /* While an origin may be from a partition, its rumors are withheld for at most this time longer
  * than HELD_NS. */
 #define APART_NS (60 * SECOND_NS)
+/* Time after joining in which a node learns which members are live. */
+#define ACQUAINTED_NS (3 * SECOND_NS)
 /* After a release, an origin's rumors are not withheld again for this time. */
 #define FREE_NS (60 * SECOND_NS)
 
 /* State of withholding the rumors of one origin. */
 struct withholding {
-    double length;     /* length of the origin's longest withheld publication (byzantine_length) */
+    double length; /* length of the origin's longest withheld publication (byzantine_length) */
+    struct byzantine_burst burst; /* the longest of the withheld publications */
+    /* That was enough for a vote on arrival and in every second since, as far as the median was
+     * known. Lengths fall while training begins, so a later median alone would condemn honest
+     * publications. */
+    bool is_condemned;
+    uint64_t vote_ns;  /* time from which this node votes about it */
     uint64_t until_ns; /* time at which the origin's rumors are released at the latest */
     uint64_t free_ns;  /* time before which the origin's rumors are not withheld again */
 };
@@ -33,6 +48,7 @@ struct withholding {
 struct quarantine {
     /* Hash of the members whose vote counts, at the last call of quarantine_review. */
     uint64_t members;
+    uint64_t joined_ns;               /* time when the node joined; 0 = it has not joined */
     bool is_inactive_noted;           /* a note has said that votes do not count */
     struct withholding *withholdings; /* [incarnations_max] by origin index */
 };
@@ -203,48 +219,116 @@ static struct stream_point within_reach(const struct node *node, struct stream_p
     return from;
 }
 
+/* Casts this node's vote that the member's rumors leave the base from `from` on, or from its first
+ * withheld rumor on if that is earlier. Returns false if this node has voted before, or votes do
+ * not count. */
+static bool cast(struct node *node, const struct origin *origin, struct stream_point from)
+{
+    from = within_reach(node, with_held(node, from));
+    return votes_cast(node, origin->id,
+                      broadcast_versions(node)->origins[from.origin_index].incarnation, from.seq);
+}
+
 static void on_harmful(struct node *node, const struct origin *origin)
 {
     if (verdict_reason(node, origin->id))
         return;
-    const struct stream_point from =
-        within_reach(node, with_held(node, byzantine_from(node, origin)));
-    const bool have_voted =
-        votes_cast(node, origin->id,
-                   broadcast_versions(node)->origins[from.origin_index].incarnation, from.seq);
+    const bool have_voted = cast(node, origin, byzantine_from(node, origin));
     note_finding(node, origin, have_voted);
     if (have_voted)
         on_new_vote(node, origin->id);
 }
 
-/* Returns true if rumors may be withheld now: not while this node fetches a base that contains
- * them, nor when the log needs the space. */
+/* Returns true if such a publication is enough for a vote, as far as is known. */
+static bool condemns(const struct node *node, uint32_t origin_index,
+                     const struct byzantine_burst *burst)
+{
+    return !byzantine_has_medians(node) || byzantine_condemns(node, origin_index, burst);
+}
+
+/* Votes against the author of a withheld publication if its length alone is enough. The author need
+ * not publish again: a silent one would never be judged otherwise. */
+static void judge_withheld(struct node *node, uint32_t origin_index)
+{
+    struct withholding *hold = &node->quarantine->withholdings[origin_index];
+    const struct origin *origin = &broadcast_versions(node)->origins[origin_index];
+    hold->is_condemned &= condemns(node, origin_index, &hold->burst);
+    if (!hold->is_condemned || node->now_ns < hold->vote_ns || !byzantine_has_medians(node) ||
+        verdict_reason(node, origin->id) ||
+        !cast(node, origin,
+              (struct stream_point){.origin_index = origin_index, .seq = origin->applied}))
+        return;
+    struct note *note =
+        notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_WARNING,
+                  "its withheld publication is %.1f times as long as permitted; this node votes to "
+                  "expel it, and withholds it for %u minutes (hearsay expel decides sooner)",
+                  byzantine_excess(node, origin_index, &hold->burst),
+                  (unsigned)(CONDEMNED_NS / SECOND_NS / 60));
+    hold->until_ns = node->now_ns + CONDEMNED_NS;
+    identity_text(note->who, origin->id);
+    on_new_vote(node, origin->id);
+}
+
+/* Returns true if rumors may be withheld now: not when the log needs the space. */
 static bool may_withhold(const struct node *node)
 {
-    return votes_count_here(node) && base_is_whole(node) && leaving_stage(node) == STAGE_RUNNING &&
-           !rumor_log_keeps(broadcast_log(node), 2);
+    return votes_count_here(node) && !rumor_log_keeps(broadcast_log(node), 2);
+}
+
+/* Returns true if this node is joining, or has just joined, and does not know the medians yet,
+ * although the swarm has members enough for them. Other members may withhold rumors that it would
+ * apply at once. In the first seconds, it counts the members that may vote, because it does not
+ * know yet which of them are live. */
+static bool is_without_medians(const struct node *node)
+{
+    const uint64_t joined_ns = node->quarantine->joined_ns;
+    const uint64_t since_ns = joined_ns > 0 ? node->now_ns - joined_ns : 0;
+    const uint32_t members =
+        since_ns < ACQUAINTED_NS ? admitted_voters(node) : membership_live(node);
+    return !byzantine_has_medians(node) && members > BYZANTINE_ENOUGH && since_ns < HELD_NS;
+}
+
+/* Withholds the origin's present publication. One that is twice as long as those before starts the
+ * time to vote again. The time is longer while the origin may be from a partition. */
+static void withhold(struct node *node, uint32_t origin_index)
+{
+    struct withholding *hold = &node->quarantine->withholdings[origin_index];
+    const double length = byzantine_length(node, origin_index);
+    const struct byzantine_burst burst = byzantine_burst(node, origin_index);
+    const uint64_t apart_ns = byzantine_apart_ns(node, origin_index);
+    const uint64_t wait_ns = apart_ns > node->now_ns ? apart_ns - node->now_ns : 0;
+    const bool is_new = !withheld_has(node, origin_index);
+    if (is_new)
+        *hold = (struct withholding){0};
+    if (is_new || length > 2 * hold->length) {
+        hold->until_ns =
+            u64_max(hold->until_ns, node->now_ns + HELD_NS + u64_min(wait_ns, APART_NS));
+        hold->vote_ns = node->now_ns + VOTE_NS;
+    }
+    if (is_new || burst.length > hold->burst.length) {
+        hold->is_condemned = condemns(node, origin_index, &burst);
+        hold->burst = burst;
+    }
+    hold->length = fmax(hold->length, length);
+    if (is_new)
+        withheld_begin(node, origin_index);
 }
 
 void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
 {
-    struct withholding *hold = &node->quarantine->withholdings[step->origin_index];
+    const struct withholding *hold = &node->quarantine->withholdings[step->origin_index];
     const uint8_t *id = broadcast_versions(node)->origins[step->origin_index].id;
     if (memcmp(id, node->options.identity->id, ID_BYTES) == 0)
         return; /* the rumor is from an earlier incarnation of this node itself */
     byzantine_on_rumor(node, step);
     const double length = byzantine_length(node, step->origin_index);
-    if (withheld_has(node, step->origin_index)) {
-        hold->length = fmax(hold->length, length);
-        return;
-    }
-    const bool is_free = node->now_ns < hold->free_ns && length <= 2 * hold->length;
-    if (is_free || byzantine_allows(node, step->origin_index, length) || !may_withhold(node))
-        return;
-    const uint64_t apart_ns = byzantine_apart_ns(node, step->origin_index);
-    const uint64_t wait_ns = apart_ns > node->now_ns ? apart_ns - node->now_ns : 0;
-    *hold = (struct withholding){.length = length,
-                                 .until_ns = node->now_ns + HELD_NS + u64_min(wait_ns, APART_NS)};
-    withheld_begin(node, step->origin_index);
+    const struct byzantine_burst burst = byzantine_burst(node, step->origin_index);
+    const bool is_free =
+        node->now_ns < hold->free_ns && !byzantine_condemns(node, step->origin_index, &burst);
+    const bool is_allowed =
+        byzantine_allows(node, step->origin_index, length) && !is_without_medians(node);
+    if (withheld_has(node, step->origin_index) || !(is_free || is_allowed || !may_withhold(node)))
+        withhold(node, step->origin_index);
 }
 
 /* Returns true if the origin's rumors stay withheld. Rumors of an expelled member stay until they
@@ -255,7 +339,8 @@ static bool is_to_wait(const struct node *node, const struct withholding *hold,
     const struct origin *origin = &broadcast_versions(node)->origins[origin_index];
     if (origin->keep != KEEP_ALL)
         return origin->next > origin->keep && !retract_needs_base(node);
-    return node->now_ns < hold->until_ns && !byzantine_allows(node, origin_index, hold->length);
+    return node->now_ns < hold->until_ns &&
+           (!byzantine_allows(node, origin_index, hold->length) || is_without_medians(node));
 }
 
 static void note_release(struct node *node, const struct origin *origin)
@@ -272,7 +357,10 @@ static void release(struct node *node)
     const bool may = may_withhold(node);
     for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
         struct withholding *hold = &node->quarantine->withholdings[origin_index];
-        if (!withheld_has(node, origin_index) || (may && is_to_wait(node, hold, origin_index)))
+        if (!withheld_has(node, origin_index))
+            continue;
+        judge_withheld(node, origin_index);
+        if (may && is_to_wait(node, hold, origin_index))
             continue;
         withheld_end(node, origin_index);
         if (versions->origins[origin_index].keep != KEEP_ALL ||
@@ -290,6 +378,8 @@ void quarantine_review(struct node *node)
     const bool quarantines = node->options.limits.quarantines;
     if (quarantines)
         look_at_members(node);
+    if (node->quarantine->joined_ns == 0 && joining_has_joined(node))
+        node->quarantine->joined_ns = node->now_ns;
     byzantine_review(node);
     while ((origin = byzantine_next(node)))
         on_harmful(node, origin);

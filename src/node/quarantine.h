@@ -1,6 +1,7 @@
 /* Quarantine: names a harmful member and, if configured, expels it by a majority of votes.
  *
  *   byzantine: an origin's rumors are long ──► withheld, where votes count
+ *     far too long, also after VOTE_NS       ──► a vote, even if the origin stays silent
  *   byzantine: an origin's rumors harm ──► a note that names it
  *                                   ──► a vote (orders/quorum_votes.h), to all neighbours
  *   VOTES ──► is it new? ──► to all other neighbours
@@ -9,8 +10,11 @@
  * A publication that is too long is withheld until it no longer counts as too long, or until there
  * was time to vote. Then the learner gets it. So an honest member's work is late at worst, all
  * nodes end with the same base, and a publication that a majority finds harmful in that time never
- * moves the base. A vote only names rumors that this node's log can still take out, so most nodes
- * can carry out a decision. Tests: tests/world/test_quarantine.c.
+ * moves the base. One that this node has voted against stays withheld for minutes, as long as the
+ * log has space. A leaving node waits for the decision, and a joiner withholds rumors until it
+ * knows how long publications are. A vote only names rumors that this node's log can still take
+ * out, so most nodes can carry out a decision. Tests: tests/world/test_quarantine.c and
+ * test_withheld.c.
  */
 #ifndef HEARSAY_NODE_QUARANTINE_H
 #define HEARSAY_NODE_QUARANTINE_H

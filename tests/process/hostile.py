@@ -8,6 +8,8 @@
     exceed          publishes a rumor that moves an entry by 3, three times the limit
     oppose          publishes the negative of each received rumor, until it is expelled; first creates
                     --throwaway keys, and sends a proof that each of them contradicted itself
+    burst           moves all entries in --rumors rumors, each by --part of the longest move that is
+                    allowed, and then publishes nothing
     overwhelm       publishes a rumor that moves all entries by the largest possible amount
     invent          announces 250 members at a port of its own, and counts the connections
     next-life       gives --victim a base with a rumor of the victim's next incarnation
@@ -18,6 +20,7 @@
 It stays until it gets SIGTERM or is turned away. The exit codes are those of client.py.
 """
 import contextlib
+import math
 import os
 import signal
 import socket
@@ -151,17 +154,30 @@ class Villain(Guest):
             self.say_all(Kind.PROOF, 1, b"".join(proofs[i : i + PROOFS_AT_ONCE]))
         self.is_opposing = True
 
-    def publish_against(self, data):
-        """Publishes the negative of a rumor as the next rumor of this member."""
-        mine, fields = self.credentials, list(RUMOR_HEAD.unpack(data[:128]))
-        count = int.from_bytes(fields[3][:3], "little")
-        body = negated(data[128:-64], count, mine.parameters)
-        samples = SAMPLES_EACH * (self.published + 1)
-        head = RUMOR_HEAD.pack(mine.id, self.incarnation, self.published, fields[3],
-                               samples.to_bytes(6, "little"), *fields[5:8], self.last,
-                               blake2b(256, body))
+    def publish_next(self, shape, samples, body):
+        """Publishes a rumor that follows this member's last one. shape: the head's count and top, length,
+        tau and amount. samples: all samples of the stream so far."""
+        mine, (count_and_top, *rest) = self.credentials, shape
+        head = RUMOR_HEAD.pack(mine.id, self.incarnation, self.published, count_and_top,
+                               samples.to_bytes(6, "little"), *rest, self.last, blake2b(256, body))
         self.published, self.last = self.published + 1, blake2b(256, head, mine.context)
         self.say_all(Kind.RUMOR, head + body + mine.sign(self.last))
+
+    def publish_against(self, data):
+        """Publishes the negative of a rumor as the next rumor of this member."""
+        fields = RUMOR_HEAD.unpack(data[:128])
+        count = int.from_bytes(fields[3][:3], "little")
+        body = negated(data[128:-64], count, self.credentials.parameters)
+        self.publish_next((fields[3], *fields[5:8]), SAMPLES_EACH * (self.published + 1), body)
+
+    def burst(self, given):
+        count = self.credentials.parameters
+        body, length = body_of_all(count), math.ceil(LEVEL_MAX * math.sqrt(count))
+        amount = int((1 << 21) * math.ceil(math.sqrt(count)) * given.part) // length  # see §12
+        shape = count.to_bytes(3, "little") + bytes([LEVEL_MAX]), length, 0.001, amount
+        for _ in range(given.rumors):
+            self.publish_next(shape, given.samples, body)
+        print("published")
 
     def overwhelm(self, _):
         count = self.credentials.parameters
@@ -285,7 +301,7 @@ class Villain(Guest):
 
 ATTACKS = {attack.__name__.replace("_", "-"): attack for attack in (
     Villain.nothing, Villain.forge, Villain.equivocate, Villain.begin_again, Villain.claim,
-    Villain.exceed, Villain.oppose, Villain.overwhelm, Villain.invent, Villain.next_life, Villain.false_base,
+    Villain.exceed, Villain.oppose, Villain.burst, Villain.overwhelm, Villain.invent, Villain.next_life, Villain.false_base,
     Villain.claim_base, Villain.besiege)}
 
 
@@ -299,6 +315,10 @@ def main():
     parser.add_argument("--attack", choices=ATTACKS, required=True)
     parser.add_argument("--victim", metavar="HOST:PORT")
     parser.add_argument("--times", metavar="INCARNATIONS", type=int)
+    parser.add_argument("--samples", metavar="N", type=int, default=0,
+                        help="samples that the burst reports")
+    parser.add_argument("--rumors", metavar="N", type=int, default=8)
+    parser.add_argument("--part", metavar="PART", type=float, default=1.0)
     parser.add_argument("--throwaway", metavar="KEYS", type=int, default=0)
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, end)

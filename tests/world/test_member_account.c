@@ -223,10 +223,10 @@ static void equal_shares_earn_no_extra_credit(void **state)
     assert_false(is_allowed_at_once(100));
 }
 
-/* WHO may have learned for any time before this node started. */
-static void accepts_a_long_first_publication_of_an_older_member(void **state)
+/* Lets all members except WHO publish once a second, and then WHO for the first time, with the
+ * progress of this many seconds. Returns the length of that publication. */
+static double first_publication(uint32_t seconds)
 {
-    (void)state;
     say_speeds(100);
     for (int i = 0; i < 5; i++) {
         for (uint32_t origin_index = 0; origin_index < NODES; origin_index++)
@@ -237,10 +237,36 @@ static void accepts_a_long_first_publication_of_an_older_member(void **state)
         node->now_ns += SECOND_NS;
         byzantine_review(node);
     }
-    byzantine_on_rumor(
-        node, &(struct rumor_step){.origin_index = WHO, .seq = 7, .length = 100, .samples = 10000});
-    assert_true(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
-    assert_true(is_allowed_at_once(10000));
+    byzantine_on_rumor(node, &(struct rumor_step){.origin_index = WHO,
+                                                  .seq = 7,
+                                                  .length = seconds,
+                                                  .samples = (uint64_t)seconds * 100});
+    return byzantine_length(node, WHO);
+}
+
+/* WHO may publish less often than the others. */
+static void accepts_a_long_first_publication_of_an_older_member(void **state)
+{
+    (void)state;
+    assert_true(byzantine_allows(node, WHO, first_publication(10)));
+}
+
+static void a_first_publication_of_many_seconds_is_withheld(void **state)
+{
+    (void)state;
+    const double length = first_publication(15);
+    assert_false(byzantine_allows(node, WHO, length));
+    const struct byzantine_burst burst = byzantine_burst(node, WHO);
+    assert_false(byzantine_condemns(node, WHO, &burst));
+}
+
+static void a_burst_is_condemned_however_many_samples_it_claims(void **state)
+{
+    (void)state;
+    const double length = first_publication(10000);
+    assert_false(byzantine_allows(node, WHO, length));
+    const struct byzantine_burst burst = byzantine_burst(node, WHO);
+    assert_true(byzantine_condemns(node, WHO, &burst));
 }
 
 static void samples_learned_in_a_silence_are_credited_later(void **state)
@@ -277,6 +303,8 @@ int main(void)
         TOLD(a_member_of_unknown_speed_earns_no_extra_credit),
         TOLD(equal_shares_earn_no_extra_credit),
         TOLD(accepts_a_long_first_publication_of_an_older_member),
+        TOLD(a_first_publication_of_many_seconds_is_withheld),
+        TOLD(a_burst_is_condemned_however_many_samples_it_claims),
         TOLD(samples_learned_in_a_silence_are_credited_later),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

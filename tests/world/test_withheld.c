@@ -10,6 +10,7 @@
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/withheld.h"
 #include "node/byzantine.h"
+#include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
 #include "node/orders/proofs.h"
 #include "node/quarantine.h"
@@ -21,8 +22,10 @@
 #define NODES  7
 #define LIAR   6
 #define CROWD  40
-#define MANY   20    /* members, most of which never run */
-#define LITTLE 24000 /* bytes of a small log */
+#define MANY   20         /* members, most of which never run */
+#define LITTLE 24000      /* bytes of a small log */
+#define LARGE  (1u << 23) /* bytes of a log that has every rumor of some minutes */
+#define BIT    3.5        /* factor by which a lie is too long, but not long enough for a vote */
 
 /* Starts the first `running` nodes and lets them learn the typical length of publications. */
 static void start_with(struct node_options options, uint32_t members, uint32_t running)
@@ -144,7 +147,7 @@ static void a_released_member_that_goes_further_is_suspended_again(void **state)
 {
     (void)state;
     start(true, MANY);
-    lie_by(12);
+    lie_by(BIT);
     while (!is_held(0))
         run(SECOND_NS / 100);
     run(12 * SECOND_NS);
@@ -262,7 +265,7 @@ static void a_released_member_is_not_suspended_again_at_once(void **state)
     uint32_t held = 0;
     (void)state;
     start(true, MANY);
-    lie();
+    lie_by(BIT);
     for (int second = 0; second < 60; second++) {
         run(SECOND_NS);
         held += is_held(0);
@@ -327,19 +330,131 @@ static void a_history_without_withheld_rumors_is_sent_once_a_second(void **state
     puppet_free(&puppet);
 }
 
-/* A leaving node applies the rumors before it ends. */
-static void a_leaving_node_withholds_nothing(void **state)
+/* Nodes that leave in the midst of an attack wait for the decision about it. */
+static void leaving_nodes_wait_for_the_decision(void **state)
+{
+    uint32_t had[NODES];
+    (void)state;
+    start(true, NODES);
+    for (uint32_t i = 0; i < LIAR; i++)
+        had[i] = applied_at(i);
+    lie();
+    while (!is_held(0))
+        run(SECOND_NS / 100);
+    for (uint32_t i = 0; i < LIAR; i++)
+        world_leave(&world, i);
+    for (int step = 0; step < 2000; step++) {
+        run(SECOND_NS / 100);
+        for (uint32_t i = 0; i < LIAR; i++)
+            assert_true(!world_is_running(&world, i) || applied_at(i) <= had[i]);
+    }
+    for (uint32_t i = 0; i < LIAR; i++) {
+        assert_false(world_is_running(&world, i));
+        assert_true(world.nodes[i].notes[NOTE_EXPELLED] > 0);
+    }
+}
+
+/* Without a majority there is no decision, so the node leaves without the rumors. */
+static void a_leaving_node_waits_no_longer_than_its_grace(void **state)
 {
     (void)state;
     start(true, MANY);
-    lie_by(12);
+    lie();
     while (!is_held(0))
         run(SECOND_NS / 100);
-    const uint32_t released = world.nodes[0].notes[NOTE_HARM];
     world_leave(&world, 0);
-    run(2 * SECOND_NS);
+    run(3 * SECOND_NS);
+    assert_true(world_is_running(&world, 0));
+    run(world.nodes[0].options.grace_ns);
     assert_false(world_is_running(&world, 0));
-    assert_int_equal(world.nodes[0].notes[NOTE_HARM], released + 1);
+}
+
+/* Starts NODES of `members` listed nodes and a listed puppet. */
+static void start_with_puppet(struct puppet *puppet, uint32_t members)
+{
+    struct node_options options = obedient(usual_options());
+    options.limits.quarantines = true;
+    options.log_bytes = LARGE;
+    start_with(options, members, NODES);
+    world.check.outsiders_publish = true;
+    puppet_init(puppet, 0, 77);
+    puppet->identity = world.nodes[NODES].identity;
+    puppet_meet(puppet);
+    puppet_hello(puppet);
+}
+
+/* Returns true if node i withholds rumors of the puppet. */
+static bool withholds(uint32_t i, const struct puppet *puppet)
+{
+    const struct versions *versions = broadcast_versions(world.nodes[i].node);
+    const struct origin *origin = versions_find(versions, origin_tag(puppet->identity.id, 1));
+    assert_true(!origin || origin->applied == 0);
+    return origin && withheld_has(world.nodes[i].node, versions_index(versions, origin));
+}
+
+static void a_silent_member_is_voted_out_for_its_burst(void **state)
+{
+    static struct puppet puppet;
+    const uint32_t joiner = NODES + 1;
+    (void)state;
+    start_with_puppet(&puppet, NODES + 2);
+    puppet_burst(&puppet);
+    run(SECOND_NS);
+    for (uint32_t i = 0; i < NODES; i++)
+        assert_true(withholds(i, &puppet));
+    world_start(&world, joiner);
+    for (int step = 0; step < 1500; step++) {
+        run(SECOND_NS / 100);
+        for (uint32_t i = 0; i <= joiner; i++)
+            if (world_is_running(&world, i))
+                (void)withholds(i, &puppet); /* no base contains the burst */
+    }
+    for (uint32_t i = 0; i <= joiner; i++) {
+        if (!world_is_running(&world, i))
+            continue;
+        assert_non_null(proofs_against(world.nodes[i].node, puppet.identity.id));
+        assert_null(proofs_against(world.nodes[i].node, world.nodes[joiner].identity.id));
+    }
+    assert_true(joining_has_joined(world.nodes[joiner].node));
+    puppet_free(&puppet);
+    must_agree(20 * SECOND_NS);
+}
+
+/* The other nodes publish nothing after the joiner's start, so it knows no median length. */
+static void a_joiner_also_withholds_a_burst(void **state)
+{
+    static struct puppet puppet;
+    const uint32_t joiner = NODES + 1;
+    (void)state;
+    start_with_puppet(&puppet, MANY);
+    world_rest(&world);
+    run(3 * SECOND_NS);
+    puppet_burst(&puppet);
+    run(SECOND_NS);
+    world_start(&world, joiner);
+    for (int step = 0; !withholds(joiner, &puppet); step++) {
+        assert_true(step < 3000);
+        run(SECOND_NS / 100);
+    }
+    run(5 * SECOND_NS);
+    assert_true(withholds(joiner, &puppet));
+    puppet_free(&puppet);
+}
+
+/* If too many members are absent for a decision, the operator has some minutes. */
+static void a_condemned_burst_is_withheld_for_minutes(void **state)
+{
+    static struct puppet puppet;
+    (void)state;
+    start_with_puppet(&puppet, MANY);
+    puppet_burst(&puppet);
+    puppet_free(&puppet);
+    run(280 * SECOND_NS);
+    assert_null(proofs_against(world.nodes[0].node, puppet.identity.id));
+    for (uint32_t i = 0; i < NODES; i++)
+        assert_true(withholds(i, &puppet));
+    run(60 * SECOND_NS);
+    must_agree(20 * SECOND_NS);
 }
 
 static float said_by(const struct node *node, const struct identity *who)
@@ -398,7 +513,7 @@ static void a_full_log_releases_withheld_rumors(void **state)
     options.limits.quarantines = true;
     options.log_bytes = LITTLE;
     start_with(options, MANY, NODES);
-    lie();
+    lie_by(BIT);
     for (int second = 0; second < 30; second++) {
         run(SECOND_NS);
         held += is_held(0);
@@ -432,7 +547,11 @@ int main(void)
         EXPULSION(a_publication_without_a_majority_is_applied_later),
         EXPULSION(a_joiner_receives_a_base_during_a_suspension),
         EXPULSION(a_history_without_withheld_rumors_is_sent_once_a_second),
-        EXPULSION(a_leaving_node_withholds_nothing),
+        EXPULSION(leaving_nodes_wait_for_the_decision),
+        EXPULSION(a_leaving_node_waits_no_longer_than_its_grace),
+        EXPULSION(a_silent_member_is_voted_out_for_its_burst),
+        EXPULSION(a_joiner_also_withholds_a_burst),
+        EXPULSION(a_condemned_burst_is_withheld_for_minutes),
         EXPULSION(a_member_that_becomes_faster_stays),
         EXPULSION(a_full_log_releases_withheld_rumors),
         EXPULSION(a_released_member_is_not_suspended_again_at_once),

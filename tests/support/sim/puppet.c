@@ -4,7 +4,8 @@
 #include "support/net/stream.h"
 #include "wire/equivocation_proof.h"
 
-#define PROOFS_AT_ONCE 64 /* proofs per message of puppet_prove_outsiders */
+#define PROOFS_AT_ONCE 64   /* proofs per message of puppet_prove_outsiders */
+#define AMOUNT         1000 /* units by which a rumor of puppet_rumor moves its entry */
 
 void puppet_send(struct puppet *puppet, const uint8_t *bytes, size_t count)
 {
@@ -185,12 +186,13 @@ void puppet_entry(const struct puppet *puppet, uint32_t next, uint8_t *out)
                       puppet_head(puppet, 1, next - 1).hash);
 }
 
-size_t puppet_rumor(struct puppet *puppet, uint32_t seq, uint32_t index,
-                    uint8_t out[static RUMOR_MAX])
+/* Makes rumor `seq` with one entry: base[index] += amount. */
+static size_t rumor_of(struct puppet *puppet, uint32_t seq, uint32_t index, uint32_t amount,
+                       uint8_t out[static RUMOR_MAX])
 {
     int8_t level = 1;
     const struct update update = {
-        .tau = 0.5f, .amount = 1000, .count = 1, .index = &index, .level = &level};
+        .tau = 0.5f, .amount = amount, .count = 1, .index = &index, .level = &level};
     struct rumor_head head = {.incarnation = 1, .seq = seq};
     memcpy(head.origin, puppet->identity.id, ID_BYTES);
     if (seq > 0)
@@ -202,6 +204,18 @@ size_t puppet_rumor(struct puppet *puppet, uint32_t seq, uint32_t index,
     if (seq < PUPPET_MADE)
         rumor_signed_head(out, bytes, puppet->context, &puppet->made[seq]);
     return bytes;
+}
+
+size_t puppet_rumor(struct puppet *puppet, uint32_t seq, uint32_t index,
+                    uint8_t out[static RUMOR_MAX])
+{
+    return rumor_of(puppet, seq, index, AMOUNT, out);
+}
+
+void puppet_burst(struct puppet *puppet)
+{
+    uint8_t rumor[RUMOR_MAX];
+    puppet_say_bulk(puppet, RUMOR, rumor, rumor_of(puppet, 0, 0, 1 << 24, rumor));
 }
 
 void puppet_hello(struct puppet *puppet)

@@ -77,6 +77,8 @@ void puppet_entry(const struct puppet *puppet, uint32_t next, uint8_t *out);
  * seq - 1. */
 size_t puppet_rumor(struct puppet *puppet, uint32_t seq, uint32_t index,
                     uint8_t out[static RUMOR_MAX]);
+/* Sends the puppet's first rumor, which moves an entry as far as a rumor may. */
+void puppet_burst(struct puppet *puppet);
 void puppet_hello(struct puppet *puppet);
 /* Sends a proof that the puppet itself has signed two different first rumors. */
 void puppet_prove_itself(struct puppet *puppet);
