@@ -140,8 +140,9 @@ const struct command export_command = {
         "(LlamaForCausalLM).\n"
         "Writes DIR/model.safetensors and DIR/config.json, for from_pretrained(DIR). model.start\n"
         "and hearsay eval, generate and model accept DIR. For ResNets it writes\n"
-        "DIR/model.safetensors, a state_dict with torchvision's names. See the presets gpt2-124m,\n"
-        "llama-124m and resnet18 of 'hearsay model'.",
+        "DIR/model.safetensors, a state_dict with torchvision's names. Refuses a DIR with the\n"
+        "config.json of another model. See the presets gpt2-124m, llama-124m and resnet18 of\n"
+        "'hearsay model'.",
     .exit_codes = "0 done, 1 failed, 2 wrong usage.",
     .takes_operands = true,
     .finish = finish,

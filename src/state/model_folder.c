@@ -160,10 +160,15 @@ static enum error save_config(const char *folder, const struct name_family *fami
                        strerror(-error));
 }
 
-/* Also creates the folder. Refuses a model without config.json (a ResNet) if the folder has one,
- * because that belongs to another model. */
-static enum error check_save(const char *folder, const struct model *model, bool has_config,
-                             struct problem *problem)
+/* Returns true if the folder has the config.json of another model, or one that cannot be read. */
+static bool has_other_config(const char *folder, const struct model *model)
+{
+    struct problem problem;
+    return model_folder_is(folder) && model_folder_check(folder, model, &problem) != OK;
+}
+
+/* Also creates the folder. Refuses a folder with the config.json of another model. */
+static enum error check_save(const char *folder, const struct model *model, struct problem *problem)
 {
     struct tensor_names names;
     const enum error error = tensor_names_family(&names, model, problem);
@@ -174,7 +179,7 @@ static enum error check_save(const char *folder, const struct model *model, bool
         return problem_set(problem, FAILED,
                            "%.300s: cannot create the folder: %s; name another one", folder,
                            strerror(errno));
-    if (!has_config && model_folder_is(folder))
+    if (has_other_config(folder, model))
         return problem_set(problem, MISMATCH,
                            "%.300s: has the " CONFIG_NAME " of another model; name another folder",
                            folder);
@@ -188,7 +193,7 @@ enum error model_folder_save(const char *folder, const struct model *model,
     char path[MODEL_FOLDER_PATH_BYTES];
     struct transformer transformer;
     const struct name_family *family = name_family_of(model, &transformer);
-    enum error error = check_save(folder, model, family != NULL, problem);
+    enum error error = check_save(folder, model, problem);
     if (error != OK)
         return error;
     path_in(path, folder, TENSORS_NAME);

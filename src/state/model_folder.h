@@ -42,9 +42,9 @@ enum error model_folder_read(const char *folder, struct model_folder_about *abou
 enum error model_folder_check(const char *folder, const struct model *model,
                               struct problem *problem) MUST_USE;
 
-/* Writes model.safetensors and, unless the model is a ResNet, config.json, over older files;
- * creates the folder if necessary. MISMATCH: the model belongs to no family, or it is a ResNet and
- * the folder has a config.json. */
+/* Writes model.safetensors and, unless the model is a ResNet, config.json, over older files of this
+ * model; creates the folder if necessary. MISMATCH: the model belongs to no family, or the folder
+ * has the config.json of another model. */
 enum error model_folder_save(const char *folder, const struct model *model,
                              const struct safetensors_about *about, const float *host_weights,
                              struct problem *problem) MUST_USE;

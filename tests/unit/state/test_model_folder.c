@@ -77,6 +77,7 @@ static void save(const char *line)
 {
     const struct safetensors_about about = {.classes = 9, .scale = 1};
     make_model(line);
+    (void)unlink(config_path);
     if (model_folder_save(folder, model, &about, weights, &problem) != OK)
         fail_msg("%s", problem.text);
 }
@@ -412,6 +413,27 @@ static void a_model_without_names_is_not_saved(void **state)
                 "cannot create the folder: No such file");
 }
 
+/* A refused save leaves both files of the other model as they are. */
+static void a_folder_of_another_model_is_not_overwritten(void **state)
+{
+    (void)state;
+    static const char *const configs[] = {NULL, "{", "{\"model_type\": \"mistral\"}"};
+    static const float others[PARAMETERS_MAX];
+    const struct safetensors_about about = {.classes = 9, .scale = 1};
+    for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
+        save(GPT2);
+        if (configs[i])
+            write_config(configs[i]);
+        make_model(configs[i] ? GPT2 : LLAMA);
+        assert_says(model_folder_save(folder, model, &about, others, &problem), MISMATCH,
+                    "has the config.json of another model; name another folder");
+        make_model(GPT2);
+        assert_loads();
+    }
+    save(GPT2);
+    assert_int_equal(model_folder_save(folder, model, &about, weights, &problem), OK);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
@@ -426,6 +448,7 @@ int main(void)
         TEST(each_wrong_tensor_is_named),
         TEST(half_precision_is_read_exactly),
         TEST(a_model_without_names_is_not_saved),
+        TEST(a_folder_of_another_model_is_not_overwritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
