@@ -3,7 +3,7 @@
  *
  *   FOLDER/swarm.key        newest key; copy it to a machine that has only an older key
  *   FOLDER/swarm.key.older  previous key, as long as the node accepts it
- *   FOLDER/swarm.key.next   new key from `hearsay rekey`, until the running node has read it
+ *   FOLDER/swarm.key.next   new key from `hearsay rekey`, until the running node has saved it
  *
  * Files appear completely or not at all (atomic_file.h). Tests:
  * tests/unit/state/test_swarm_key_files.c.
@@ -33,7 +33,7 @@ enum error swarm_key_files_hand_over(const struct disk *disk, const char *folder
  * file. */
 enum error swarm_key_files_next(const char *folder, uint8_t key[static KEY_BYTES],
                                 struct problem *problem) MUST_USE;
-/* Deletes swarm.key.next. Call it after the node has accepted or refused the key. */
+/* Deletes swarm.key.next. Call it after the node has saved or refused the key. */
 void swarm_key_files_taken(const struct disk *disk, const char *folder);
 
 #endif

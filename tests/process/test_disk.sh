@@ -77,8 +77,11 @@ start two "${nodes[@]}" --set data.shard=2/2 --set "node.peers=$(address_of one)
 wait_for 20 'both nodes to be connected' shows one '"members_live":2,'
 suffers 0 5 # errno 5: EIO
 suffer 'Input/output error'
+expect 0 '^order [0-9]+: the swarm gets a new key' "$hearsay" rekey --key "$dir/operator.key" --state "$dir/one" --anyone --both 24
+[[ -s $dir/one/swarm.key.next ]] || fail 'the only copy of the key on the disk is gone'
 suffers 0 0
 recover
+[[ ! -e $dir/one/swarm.key.next ]] || fail 'the key is left in a second file'
 first=$(incarnation one)
 leave_together one two
 
