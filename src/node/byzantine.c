@@ -35,6 +35,9 @@
 #define VOTE_FROM 2.0
 /* An expulsion takes this many of a member's last publications out of the base. */
 #define RECALLED 4
+/* As BYZANTINE_ENOUGH, for agreements. Of two members' agreements, the higher one counts as the
+ * median. */
+#define ENOUGH_AGREEMENTS 2
 /* A silence of more average gaps between a member's rumors than this marks a partition. */
 #define GAPS_APART 3
 /* Members that published within this time count for the median. */
@@ -91,8 +94,7 @@ struct byzantine {
     /* [incarnations_max] index of the origin's account + 1; 0 = no rumor yet. */
     uint32_t *account_index;
     double *sorted; /* [incarnations_max] scratch buffer for the median */
-    /* Median of `usual` over members; 0 = unknown. */
-    double typical;
+    double typical; /* median of `usual` over members; NAN = unknown */
     /* Median, over members, of their publications' length per credited sample; 0 = unknown. */
     double typical_length;
     /* As typical_length, over each member's last publication, complete or not; 0 = unknown. */
@@ -121,6 +123,7 @@ struct byzantine *byzantine_new(struct arena *arena, const struct node_options *
     byzantine->accounts = arena_alloc(arena, most, sizeof *byzantine->accounts);
     byzantine->account_index = arena_alloc(arena, most, sizeof *byzantine->account_index);
     byzantine->sorted = arena_alloc(arena, most, sizeof *byzantine->sorted);
+    byzantine->typical = (double)NAN;
     return byzantine;
 }
 
@@ -195,11 +198,14 @@ static void count(struct cusum *cusum, double by, struct stream_point at)
     cusum->sum = fmax(cusum->sum + by, 0);
 }
 
+/* While no median is known, an agreement is no evidence against the member. It may only lower the
+ * sum. */
 static void count_agreement(const struct byzantine *byzantine, struct account *account,
                             double agreement, struct stream_point at)
 {
     CHECK(agreement >= -1 && agreement <= 1);
-    const double less = byzantine->typical - agreement - AGREEMENT_GAP;
+    const double typical = byzantine->typical;
+    const double less = isnan(typical) ? 0 : typical - agreement - AGREEMENT_GAP;
     account->usual = account->compared == 0
                          ? agreement
                          : EMA_DECAY * account->usual + (1 - EMA_DECAY) * agreement;
@@ -351,8 +357,8 @@ static void begin_stream(const struct node *node, struct account *account, uint3
     account->was_returned = false;
 }
 
-static double median_of(struct node *node,
-                        double (*at)(const struct node *, const struct account *));
+static double positive_median(struct node *node,
+                              double (*at)(const struct node *, const struct account *));
 static double latest_length_at(const struct node *node, const struct account *account);
 
 /* Computes latest_length while it is unknown, because byzantine_review does so only once a
@@ -363,7 +369,7 @@ static void look_at_first(struct node *node)
     if (byzantine->latest_length > 0 || node->now_ns - byzantine->looked_ns < SECOND_NS / 50)
         return;
     byzantine->looked_ns = node->now_ns;
-    byzantine->latest_length = median_of(node, latest_length_at);
+    byzantine->latest_length = positive_median(node, latest_length_at);
 }
 
 void byzantine_on_rumor(struct node *node, const struct rumor_step *step)
@@ -512,31 +518,37 @@ static double rate_at(const struct node *node, const struct account *account)
     return rate > 0 ? rate : (double)NAN;
 }
 
-/* Returns the median of `at` over the members that published within LATELY_NS, ignoring NANs; 0
- * if there are fewer than BYZANTINE_ENOUGH. */
+/* Returns the median of `at` over the members that published within LATELY_NS, ignoring NANs; NAN
+ * if there are fewer than `enough`. */
 static double median_of(struct node *node,
-                        double (*at)(const struct node *, const struct account *))
+                        double (*at)(const struct node *, const struct account *), uint32_t enough)
 {
     const struct byzantine *byzantine = node->byzantine;
     uint32_t count = 0;
     for (uint32_t i = 0; i < broadcast_versions(node)->count; i++)
         if (is_lately(node, &byzantine->accounts[i]) && !isnan(at(node, &byzantine->accounts[i])))
             byzantine->sorted[count++] = at(node, &byzantine->accounts[i]);
-    if (count < BYZANTINE_ENOUGH)
-        return 0;
-    return double_median_high(byzantine->sorted, count);
+    return count < enough ? (double)NAN : double_median_high(byzantine->sorted, count);
+}
+
+/* As median_of, with BYZANTINE_ENOUGH; returns 0 instead of NAN. */
+static double positive_median(struct node *node,
+                              double (*at)(const struct node *, const struct account *))
+{
+    const double median = median_of(node, at, BYZANTINE_ENOUGH);
+    CHECK(isnan(median) || median > 0);
+    return isnan(median) ? 0 : median;
 }
 
 void byzantine_review(struct node *node)
 {
     struct byzantine *byzantine = node->byzantine;
-    byzantine->typical = median_of(node, agreement_at);
-    byzantine->typical_length = median_of(node, length_at);
-    byzantine->latest_length = median_of(node, latest_length_at);
+    byzantine->typical = median_of(node, agreement_at, ENOUGH_AGREEMENTS);
+    byzantine->typical_length = positive_median(node, length_at);
+    byzantine->latest_length = positive_median(node, latest_length_at);
     byzantine->longest = fmax(byzantine->longest, byzantine->latest_length);
-    byzantine->typical_rate = median_of(node, rate_at);
-    byzantine->typical_s = median_of(node, publication_s_at);
-    CHECK(byzantine->typical_length >= 0 && byzantine->typical_rate >= 0);
+    byzantine->typical_rate = positive_median(node, rate_at);
+    byzantine->typical_s = positive_median(node, publication_s_at);
 }
 
 static bool harms(const struct account *account)
@@ -606,7 +618,10 @@ void byzantine_describe(const struct node *node, const struct origin *origin, ch
 {
     const uint32_t origin_index = versions_index(broadcast_versions(node), origin);
     const struct byzantine_finding of = byzantine_finding_of(node, origin_index);
-    if (account_of(node, origin_index)->against.sum > AGAINST_MOST)
+    const bool opposes = account_of(node, origin_index)->against.sum > AGAINST_MOST;
+    if (opposes && isnan(of.typical)) /* the others have just left */
+        (void)snprintf(out, room, "opposes this node's progress (agreement %.2f)", of.agreement);
+    else if (opposes)
         (void)snprintf(
             out, room,
             "opposes this node's progress (agreement %.2f, median of other members %.2f)",

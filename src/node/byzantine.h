@@ -15,7 +15,9 @@
  * Page 1954). Occasional evidence leaves them at 0. Steady evidence passes the bound within a few
  * rumors, and the attack began when the sum last left 0. With unlike data an honest member may act
  * against this node, and late in training few members agree. So a rumor must disagree, and clearly
- * more than the median, to count.
+ * more than the median, to count. At an equilibrium, where the updates of n like nodes add up to 0,
+ * any two of them have an agreement of -1 / (n - 1): -1 of two nodes, -0.5 of three. So nothing
+ * counts while no two members can be compared. Of two, the higher agreement is the median.
  *
  * A publication that is too long moves the base too far in any direction. Lengths change during
  * training, most of all in the beginning. So a publication is judged when the next one starts and
@@ -45,7 +47,7 @@
 #include "node/broadcast/version.h"
 #include "node/core.h"
 
-#define BYZANTINE_ENOUGH 3 /* minimum number of other members over which a median is taken */
+#define BYZANTINE_ENOUGH 3 /* minimum number of other members for a median length or rate */
 
 struct byzantine *byzantine_new(struct arena *arena, const struct node_options *options);
 size_t byzantine_arena_bytes(const struct node_options *options);
@@ -93,7 +95,7 @@ void byzantine_review(struct node *node);
  * again only after the evidence against it has faded. */
 const struct origin *byzantine_next(struct node *node);
 /* The finding about one origin; NAN = unknown. harms: its rumors are harmful. agreement: their
- * average agreement with the residual. typical: median of `agreement` over members; 0 = unknown.
+ * average agreement with the residual. typical: median of `agreement` over members.
  * length: length of the origin's publications divided by the median. */
 struct byzantine_finding {
     bool harms;

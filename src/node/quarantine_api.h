@@ -34,7 +34,7 @@ struct node_finding {
     /* average agreement of the member's rumors with this node's learning, in [-1, 1]; NAN =
      * unknown */
     double agreement;
-    double typical; /* median of `agreement` over members; 0 = unknown */
+    double typical; /* median of `agreement` over members; NAN = unknown */
     /* Length of the member's publications (byzantine_length), as a multiple of the median over
      * members; NAN = unknown. */
     double length;

@@ -168,6 +168,60 @@ static void needs_enough_members_for_a_typical_length(void **state)
     assert_null(byzantine_next(node));
 }
 
+/* Lets only WHO and, unless it is NAN, one more member publish rumors with these agreements.
+ * Returns the member that is found within `rumors` rumors of each, or NULL. */
+static const struct origin *found_among_two(double of_who, double of_other, int rumors)
+{
+    const uint32_t other = WHO + 1;
+    const struct origin *found = NULL;
+    assert_false(is_own(WHO) || is_own(other));
+    for (int i = 0; i < rumors && !found; i++) {
+        const struct rumor_step step = {.origin_index = WHO, .seq = seq, .length = 1, .samples = 1};
+        byzantine_on_rumor(node, &step);
+        byzantine_on_compared(node, WHO, seq, of_who);
+        if (!isnan(of_other)) {
+            const struct rumor_step others = {
+                .origin_index = other, .seq = seq, .length = 1, .samples = 1};
+            byzantine_on_rumor(node, &others);
+            byzantine_on_compared(node, other, seq, of_other);
+        }
+        seq++;
+        node->now_ns += SECOND_NS;
+        byzantine_review(node);
+        found = byzantine_next(node);
+    }
+    return found;
+}
+
+/* Where the updates of two or three like nodes add up to 0, each acts against the others. */
+static void finds_no_member_of_two_or_three_at_an_equilibrium(void **state)
+{
+    (void)state;
+    assert_null(found_among_two(-0.5, -0.5, 100));
+    begin_anew();
+    assert_null(found_among_two(-1, (double)NAN, 100));
+}
+
+static void finds_one_of_three_that_opposes_training(void **state)
+{
+    (void)state;
+    assert_ptr_equal(found_among_two(-0.5, 0.3, 4), &broadcast_versions(node)->origins[WHO]);
+}
+
+/* The other members left, so that no median is known. */
+static void a_finding_ends_although_no_median_is_known(void **state)
+{
+    struct node_finding harm;
+    (void)state;
+    assert_non_null(found_among_two(-0.5, 0.3, 4));
+    node->now_ns += 60 * SECOND_NS;
+    byzantine_review(node);
+    assert_true(node_finding(node, 0, &harm) && isnan(harm.typical));
+    for (uint32_t i = 0; i < 5; i++)
+        byzantine_on_compared(node, WHO, seq + i, 0.5);
+    assert_false(node_finding(node, 0, &harm));
+}
+
 static void finds_a_member_that_resumes_harming(void **state)
 {
     (void)state;
@@ -316,6 +370,9 @@ int main(void)
         TOLD(recognizes_a_long_publication_on_arrival),
         TOLD(claimed_speed_allows_only_credited_samples),
         TOLD(finds_a_member_that_resumes_harming),
+        TOLD(finds_no_member_of_two_or_three_at_an_equilibrium),
+        TOLD(finds_one_of_three_that_opposes_training),
+        TOLD(a_finding_ends_although_no_median_is_known),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

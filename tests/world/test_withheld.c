@@ -226,6 +226,10 @@ static void votes_spare_rumors_beyond_all_logs(void **state)
     node = world.nodes[0].node;
     const struct origin *before = liar_at(0, &origin_index);
     struct versions *versions = (struct versions *)broadcast_versions(node);
+    for (uint32_t other = 0; other < versions->count; other++)
+        if (other != origin_index)
+            byzantine_on_compared(node, other, 0, 0.5);
+    quarantine_review(node);
     struct origin *later = versions_add(versions, before->id, before->incarnation + 1);
     later->next = 50;
     for (uint32_t i = 0; i < 8; i++)

@@ -246,6 +246,22 @@ static void print_strangers(FILE *out, const json_t *page)
     }
 }
 
+/* Prints what this node knows of a member that it finds harmful. */
+static void print_evidence(FILE *out, const json_t *harm)
+{
+    const double agreement = real_of(harm, "agreement"); /* NAN = unknown, as below */
+    const double typical = real_of(harm, "typical_agreement"), length = real_of(harm, "length");
+    if (!flag_of(harm, "harms"))
+        return;
+    if (isfinite(agreement))
+        (void)fprintf(out, "agreement %.2f", agreement);
+    if (isfinite(agreement) && isfinite(typical))
+        (void)fprintf(out, " (typical %.2f)", typical);
+    if (isfinite(length))
+        (void)fprintf(out, "%spublications %.1f times the median length",
+                      isfinite(agreement) ? ", " : "", length);
+}
+
 /* Prints the members that this node or the votes of other members find harmful. */
 static void print_harms(FILE *out, const json_t *page)
 {
@@ -253,12 +269,7 @@ static void print_harms(FILE *out, const json_t *page)
     for (size_t i = 0; i < json_array_size(harms); i++) {
         const json_t *harm = json_array_get(harms, i);
         (void)fprintf(out, "  harms      %.8s: ", text_of(harm, "id", 60).text);
-        const double length = real_of(harm, "length"); /* NAN = unknown */
-        if (flag_of(harm, "harms"))
-            (void)fprintf(out, "agreement %.2f (typical %.2f)", real_of(harm, "agreement"),
-                          real_of(harm, "typical_agreement"));
-        if (flag_of(harm, "harms") && isfinite(length))
-            (void)fprintf(out, ", publications %.1f times the median length", length);
+        print_evidence(out, harm);
         if (!flag_of(harm, "harms"))
             (void)fprintf(out, "no harm seen here%s",
                           real_of(harm, "votes") > 0 ? ", but other members voted" : "");
