@@ -413,9 +413,12 @@ void learner_predict(struct learner *learner, const uint8_t *samples, size_t byt
     evaluator_predict(learner->evaluator, samples, count, numbers);
 }
 
-uint32_t learner_tests(const struct learner *learner)
+uint32_t learner_tests(const struct learner *learner, bool all)
 {
-    return learner->evaluator ? evaluator_samples(learner->evaluator) : 0;
+    if (!learner->evaluator)
+        return 0;
+    return all ? evaluator_samples(learner->evaluator)
+               : learner->options.test_to - learner->options.test_from;
 }
 
 static struct evaluation score(struct learner *learner, bool all)

@@ -17,8 +17,6 @@
 #define SIGNAL_ONCE_NS SECOND_NS /* signals within this time after the first have no effect */
 /* with evaluate_part = auto, evaluations take at most 1/100 of the time */
 #define EVALUATED_PART 100
-/* with evaluate_part = auto, longest evaluation of a leaving node */
-#define LAST_NS_MAX (5 * SECOND_NS)
 
 struct daemon {
     const struct config *config;
@@ -29,7 +27,7 @@ struct daemon {
     uint64_t signal_ns; /* time of the first signal that made the node leave */
     /* Time of the next evaluation; UINT64_MAX = never, or an evaluation is under way. */
     uint64_t evaluate_ns;
-    uint64_t sample_ns; /* nanoseconds per sample of the last evaluation; 0 = unknown */
+    uint64_t sample_ns; /* nanoseconds per sample of the last evaluation; 0 = none yet */
 };
 
 static uint64_t on_time(void *self, uint64_t now_ns)
@@ -67,21 +65,33 @@ static uint64_t next_evaluation(const struct daemon *daemon, uint64_t now_ns, ui
     return every_s > 0 ? now_ns + u64_max(every_ns, least_ns) : UINT64_MAX;
 }
 
+/* Returns how many nanoseconds the evaluation of a sample takes; 0 = unknown. Before the first
+ * evaluation, returns the duration of a training step per sample, which is longer. */
+static uint64_t evaluation_ns(const struct daemon *daemon)
+{
+    struct node_stats stats;
+    node_stats(daemon->host.node, monotonic_ns(), &stats);
+    if (daemon->sample_ns > 0 || stats.samples == 0)
+        return daemon->sample_ns;
+    return daemon->host.training.spent.steps_ns / stats.samples;
+}
+
 /* Returns on which test samples a leaving node evaluates its base. If train.evaluate_part is auto,
- * leaves out an evaluation that would take longer than LAST_NS_MAX. */
+ * leaves out an evaluation that may take longer than SHUTDOWN_EVALUATION_S. */
 static enum final_evaluation final_evaluation(const struct daemon *daemon)
 {
+    const uint64_t most_ns = SHUTDOWN_EVALUATION_S * SECOND_NS;
     const struct setup *setup = &daemon->host.setup;
     const bool is_sequences = model_input(setup->model).length > 0;
-    if (daemon->config->train.evaluate_s == 0)
+    if (daemon->config->train.evaluate_s == 0 || learner_tests(setup->learner, false) == 0)
         return FINAL_NONE;
     if (!is_part_auto(daemon))
         return is_sequences ? FINAL_PART : FINAL_ALL;
-    const uint64_t part = daemon->host.training.guard.last.samples;
-    const uint64_t all = learner_tests(setup->learner);
-    if (part == 0 || daemon->sample_ns * part > LAST_NS_MAX)
-        return FINAL_NONE;
-    return !is_sequences && daemon->sample_ns * all <= LAST_NS_MAX ? FINAL_ALL : FINAL_PART;
+    const uint64_t sample_ns = evaluation_ns(daemon);
+    if (sample_ns == 0 || sample_ns * learner_tests(setup->learner, false) > most_ns)
+        return FINAL_TOO_LONG;
+    return !is_sequences && sample_ns * learner_tests(setup->learner, true) <= most_ns ? FINAL_ALL
+                                                                                       : FINAL_PART;
 }
 
 static void on_event(void *self, uint64_t now_ns, const struct learner_event *event)
@@ -93,8 +103,7 @@ static void on_event(void *self, uint64_t now_ns, const struct learner_event *ev
     }
     event_log_evaluated(&daemon->host.report, now_ns, &event->evaluation, &event->averaged);
     daemon->evaluate_ns = next_evaluation(daemon, now_ns, event->took_ns);
-    if (event->evaluation.samples > 0)
-        daemon->sample_ns = event->took_ns / event->evaluation.samples;
+    daemon->sample_ns = event->took_ns / learner_tests(daemon->host.setup.learner, false);
 }
 
 static bool on_pumped(void *self)
@@ -182,7 +191,7 @@ static void start(struct daemon *daemon)
     daemon->learner = learner_thread_new(&host->arena, host->setup.learner, &options);
     host->link = learner_thread_link(daemon->learner);
     daemon->evaluate_ns =
-        learner_tests(host->setup.learner) ? next_evaluation(daemon, now_ns, 0) : UINT64_MAX;
+        learner_tests(host->setup.learner, false) ? next_evaluation(daemon, now_ns, 0) : UINT64_MAX;
 }
 
 static int run(struct daemon *daemon)

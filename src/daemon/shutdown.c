@@ -143,7 +143,12 @@ int shutdown_run(const struct shutdown *closing)
     int code = save_all(closing, &problem) == OK ? 0 : 1;
     if (code != 0)
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
-    if (closing->evaluates != FINAL_NONE)
+    if (closing->evaluates == FINAL_TOO_LONG)
+        (void)fprintf(stderr,
+                      "hearsay: the base is not scored, because that may take longer than %d s; "
+                      "'hearsay eval' scores it\n",
+                      SHUTDOWN_EVALUATION_S);
+    else if (closing->evaluates != FINAL_NONE)
         evaluate_final(closing, monotonic_ns(), code == 0, &final);
     (void)getrusage(RUSAGE_SELF, &usage);
     final.rss_bytes_max = (uint64_t)usage.ru_maxrss * 1024;

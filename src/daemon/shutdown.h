@@ -10,7 +10,14 @@
 #include "node/inspect.h"
 #include "state/saver.h"
 
-enum final_evaluation { FINAL_NONE, FINAL_PART, FINAL_ALL };
+#define SHUTDOWN_EVALUATION_S 5 /* longest evaluation of a leaving node, as far as it is known */
+
+enum final_evaluation {
+    FINAL_NONE,     /* there is no test set, or the configuration wants no evaluations */
+    FINAL_TOO_LONG, /* it may take longer than SHUTDOWN_EVALUATION_S */
+    FINAL_PART,
+    FINAL_ALL
+};
 
 struct shutdown {
     const struct config *config;

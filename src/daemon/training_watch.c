@@ -39,7 +39,7 @@ void training_watch_begin(struct training_watch *watch, const struct config *con
         .folder = config->node.state_dir,
         .classes = setup->about.is_regression ? 0 : (uint32_t)setup->about.classes,
         .steps_here = learner_can_step(setup->learner),
-        .evaluates = config->train.evaluate_s > 0 && learner_tests(setup->learner) > 0,
+        .evaluates = config->train.evaluate_s > 0 && learner_tests(setup->learner, false) > 0,
         .keeps_best = config->node.best_base,
     };
     training_watch_init(watch, &options, monotonic_ns());

@@ -10,6 +10,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
 learns() { shows "$1" '"stage":"running"' && ! says "$dir/page.out" '"steps":0,'; }
 has_saved() { says "$dir/$1.err" "saved the base as $dir/$1/base.safetensors" && [[ -s $dir/$1/base.safetensors ]]; }
+has_scored() { says "$dir/$1.err" 'the base at the end: .*; accuracy [0-9.]+ %, loss .* on 200 test samples'; }
 
 tell 'SIGHUP ends a node as SIGTERM does'
 start one
@@ -17,6 +18,10 @@ wait_for 20 'one to learn' learns one
 kill -HUP "${pid[one]}"
 reap one 0
 has_saved one || fail 'one did not save its base'
+
+tell 'it scores the saved base, although it ends before its first evaluation'
+has_scored one || fail 'one did not score its base'
+! notes one '"note":"evaluated"' || fail 'one had evaluated its base before'
 
 tell 'a second signal soon after counts as one'
 start two
@@ -35,6 +40,13 @@ kill -HUP "${pid[three]}"
 learns three || fail 'three stopped learning'
 alive three || fail 'three has ended'
 leave three
+
+tell 'a node without a step cannot know how long a score takes, and says so'
+start relay --set train.enabled=no
+wait_for 20 'the relay to run' shows relay '"stage":"running"'
+leave relay
+says "$dir/relay.err" "the base is not scored, because that may take longer than 5 s; 'hearsay eval' scores it" ||
+    fail 'the relay does not say why its base has no score'
 
 tell 'a node saves and ends when its terminal closes'
 "$hearsay" keygen "$dir/four.key" >/dev/null
