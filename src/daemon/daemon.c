@@ -15,8 +15,6 @@
 #include "state/state_dir.h"
 
 #define SIGNAL_ONCE_NS SECOND_NS /* signals within this time after the first have no effect */
-/* with evaluate_part = auto, evaluations take at most 1/100 of the time */
-#define EVALUATED_PART 100
 
 struct daemon {
     const struct config *config;
@@ -25,8 +23,6 @@ struct daemon {
     struct learner_thread *learner;
     struct sd_notify sd_notify;
     uint64_t signal_ns; /* time of the first signal that made the node leave */
-    /* Time of the next evaluation; UINT64_MAX = never, or an evaluation is under way. */
-    uint64_t evaluate_ns;
     uint64_t sample_ns; /* nanoseconds per sample of the last evaluation; 0 = none yet */
 };
 
@@ -34,10 +30,7 @@ static uint64_t on_time(void *self, uint64_t now_ns)
 {
     struct daemon *daemon = self;
     sd_notify_on_time(&daemon->sd_notify, now_ns);
-    if (now_ns >= daemon->evaluate_ns) {
-        daemon->evaluate_ns = UINT64_MAX;
-        learner_link_ask(daemon->host.link, LEARNER_EVALUATE);
-    }
+    training_watch_on_time(&daemon->host.training, now_ns);
     return sd_notify_wake_ns(&daemon->sd_notify);
 }
 
@@ -48,21 +41,6 @@ static void on_second(void *self, uint64_t now_ns, const struct node_stats *stat
                            learner_thread_working_ns(daemon->learner));
     sd_notify_status(&daemon->sd_notify, now_ns, stats, daemon->host.training.loss,
                      &daemon->host.report.reach);
-}
-
-static bool is_part_auto(const struct daemon *daemon)
-{
-    return daemon->config->train.evaluate_part.count == 0;
-}
-
-/* took_ns: duration of the last evaluation. Unless train.evaluate_part is auto, only
- * train.evaluate_s determines the time. */
-static uint64_t next_evaluation(const struct daemon *daemon, uint64_t now_ns, uint64_t took_ns)
-{
-    const double every_s = daemon->config->train.evaluate_s;
-    const uint64_t every_ns = (uint64_t)(every_s * (double)SECOND_NS);
-    const uint64_t least_ns = is_part_auto(daemon) ? EVALUATED_PART * took_ns : 0;
-    return every_s > 0 ? now_ns + u64_max(every_ns, least_ns) : UINT64_MAX;
 }
 
 /* Returns how many nanoseconds the evaluation of a sample takes; 0 = unknown. Before the first
@@ -85,7 +63,7 @@ static enum final_evaluation final_evaluation(const struct daemon *daemon)
     const bool is_sequences = model_input(setup->model).length > 0;
     if (daemon->config->train.evaluate_s == 0 || learner_tests(setup->learner, false) == 0)
         return FINAL_NONE;
-    if (!is_part_auto(daemon))
+    if (daemon->config->train.evaluate_part.count > 0)
         return is_sequences ? FINAL_PART : FINAL_ALL;
     const uint64_t sample_ns = evaluation_ns(daemon);
     if (sample_ns == 0 || sample_ns * learner_tests(setup->learner, false) > most_ns)
@@ -102,7 +80,6 @@ static void on_event(void *self, uint64_t now_ns, const struct learner_event *ev
         return;
     }
     event_log_evaluated(&daemon->host.report, now_ns, &event->evaluation, &event->averaged);
-    daemon->evaluate_ns = next_evaluation(daemon, now_ns, event->took_ns);
     daemon->sample_ns = event->took_ns / learner_tests(daemon->host.setup.learner, false);
 }
 
@@ -190,8 +167,6 @@ static void start(struct daemon *daemon)
     options.waker = link.waker;
     daemon->learner = learner_thread_new(&host->arena, host->setup.learner, &options);
     host->link = learner_thread_link(daemon->learner);
-    daemon->evaluate_ns =
-        learner_tests(host->setup.learner, false) ? next_evaluation(daemon, now_ns, 0) : UINT64_MAX;
 }
 
 static int run(struct daemon *daemon)

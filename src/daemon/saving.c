@@ -38,7 +38,7 @@ void saving_on_part(const struct saving *saving, uint64_t now_ns, size_t entries
     const bool is_of_use = node_on_saved(saving->node, now_ns, saver_own(saving->saver), &bytes);
     if (taken == SAVER_WHOLE && is_of_use)
         saver_end(saving->saver, bytes, node_incarnation(saving->node),
-                  training_watch_best(saving->training, now_ns));
+                  training_watch_best(saving->training));
     else
         saver_abandon(saving->saver, is_of_use);
 }

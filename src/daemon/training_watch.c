@@ -4,14 +4,24 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/time_units.h"
 #include "daemon/json_fields.h"
 #include "state/best_base.h"
 
 #define PASSES 3 /* cost of a step in forward passes: the backward pass counts as two */
-/* Evaluations before checkpoints take at most 1/100 of the time. */
+/* if they are to take little time, evaluations take at most 1/100 of it */
 #define EVALUATIONS_PART 100
-/* an older score does not count for the present base */
-#define SCORE_NS_MAX 60000000000ull
+
+/* Sets the time of the next evaluation. from_ns: time at which the last one was due or ended. */
+static void plan_evaluation(struct training_watch *watch, uint64_t from_ns)
+{
+    const struct training_watch_options *options = &watch->options;
+    const uint64_t least_ns =
+        options->evaluates_little ? EVALUATIONS_PART * watch->evaluation_ns : 0;
+    watch->evaluate_ns = options->evaluate_every_ns > 0
+                             ? from_ns + u64_max(options->evaluate_every_ns, least_ns)
+                             : UINT64_MAX;
+}
 
 void training_watch_init(struct training_watch *watch, const struct training_watch_options *options,
                          uint64_t now_ns)
@@ -20,6 +30,7 @@ void training_watch_init(struct training_watch *watch, const struct training_wat
     struct problem problem;
     *watch = (struct training_watch){.options = *options, .loss = (double)NAN};
     guard_init(&watch->guard, options->classes);
+    plan_evaluation(watch, now_ns);
     if (!options->keeps_best)
         return;
     const enum error error = best_base_read(disk_real(), options->folder, &best, &problem);
@@ -39,7 +50,11 @@ void training_watch_begin(struct training_watch *watch, const struct config *con
         .folder = config->node.state_dir,
         .classes = setup->about.is_regression ? 0 : (uint32_t)setup->about.classes,
         .steps_here = learner_can_step(setup->learner),
-        .evaluates = config->train.evaluate_s > 0 && learner_tests(setup->learner, false) > 0,
+        .evaluate_every_ns = learner_tests(setup->learner, false) > 0
+                                 ? (uint64_t)(config->train.evaluate_s * (double)SECOND_NS)
+                                 : 0,
+        .evaluates_little = config->train.evaluate_part.count == 0,
+        .save_every_ns = (uint64_t)(config->node.save_s * (double)SECOND_NS),
         .keeps_best = config->node.best_base,
     };
     training_watch_init(watch, &options, monotonic_ns());
@@ -130,6 +145,7 @@ void training_watch_on_evaluation(struct training_watch *watch, uint64_t now_ns,
     CHECK(event->kind == LEARNER_EVALUATED);
     watch->evaluated_ns = now_ns;
     watch->evaluation_ns = event->took_ns;
+    plan_evaluation(watch, u64_max(now_ns, watch->due_ns));
     watch->averaged = event->averaged;
     on_guard_event(watch, now_ns, guard_on_evaluation(&watch->guard, now_ns, &event->evaluation));
     if (watch->stepped_ns > 0)
@@ -146,21 +162,35 @@ void training_watch_on_vitals(struct training_watch *watch, uint64_t now_ns,
 
 static bool keeps_best(const struct training_watch *watch)
 {
-    return watch->options.evaluates && watch->options.keeps_best;
+    return watch->options.evaluate_every_ns > 0 && watch->options.keeps_best;
+}
+
+static void evaluate_by(struct training_watch *watch, uint64_t by_ns)
+{
+    if (watch->evaluate_ns > by_ns)
+        return;
+    watch->due_ns = watch->evaluate_ns;
+    watch->evaluate_ns = UINT64_MAX;
+    ask(watch, LEARNER_EVALUATE);
+}
+
+void training_watch_on_time(struct training_watch *watch, uint64_t now_ns)
+{
+    evaluate_by(watch, now_ns);
 }
 
 void training_watch_before_save(struct training_watch *watch, uint64_t now_ns)
 {
-    const uint64_t since_ns = now_ns - watch->evaluated_ns;
-    if (keeps_best(watch) && since_ns >= EVALUATIONS_PART * watch->evaluation_ns)
-        ask(watch, LEARNER_EVALUATE);
+    watch->saving_ns = now_ns;
+    if (keeps_best(watch))
+        evaluate_by(watch, now_ns + watch->options.save_every_ns);
 }
 
-const struct evaluation *training_watch_best(const struct training_watch *watch, uint64_t now_ns)
+const struct evaluation *training_watch_best(const struct training_watch *watch)
 {
     const struct evaluation *last = &watch->guard.last;
-    const bool is_new = watch->evaluated_ns > 0 && now_ns - watch->evaluated_ns < SCORE_NS_MAX;
-    return keeps_best(watch) && is_new && guard_is_better(last, &watch->kept) ? last : NULL;
+    const bool is_of_save = watch->evaluated_ns > 0 && watch->evaluated_ns >= watch->saving_ns;
+    return keeps_best(watch) && is_of_save && guard_is_better(last, &watch->kept) ? last : NULL;
 }
 
 bool training_watch_is_best(const struct training_watch *watch, const struct evaluation *score)

@@ -1,7 +1,8 @@
 /* Watches training by the learner's reports: loss, evaluations of the base, and use of time.
  *
+ *   time, or a checkpoint ─► evaluation is due ─► learner
  *   steps, evaluations, vitals ─► guard (training/guard.h) ─► a note, perhaps a halved rate
- *   a checkpoint is due ─► evaluation ─► the saved base may become the best one (best_base.h)
+ *   evaluation at a checkpoint ─► the saved base may become the best one (best_base.h)
  *
  * Only the event loop's thread uses the struct. Tests: tests/unit/daemon/test_training_watch.c and
  * tests/process/test_guard.sh.
@@ -23,8 +24,11 @@ struct training_watch_options {
     const char *folder;        /* state folder, as the configuration names it */
     uint32_t classes;          /* classes or tokens; 0 = unknown, or a regression */
     bool steps_here;           /* false = a host program makes the steps */
-    bool evaluates;  /* the learner has a test set, and the configuration wants evaluations */
-    bool keeps_best; /* the best base is saved (node.best_base) */
+    /* Least time between two evaluations; 0 = none, also without a test set. */
+    uint64_t evaluate_every_ns;
+    bool evaluates_little;  /* evaluations may take only a small part of the time */
+    uint64_t save_every_ns; /* time between two checkpoints; 0 = only at the end */
+    bool keeps_best;        /* the best base is saved (node.best_base) */
 };
 
 struct training_watch {
@@ -39,8 +43,12 @@ struct training_watch {
     struct device_watch device;
     /* vitals of the learner were requested and have not arrived yet */
     bool is_looking;
-    uint64_t evaluated_ns; /* time of the last evaluation; 0 = none yet */
-    uint64_t evaluation_ns;
+    /* Time of the next evaluation; UINT64_MAX = never, or an evaluation is under way. */
+    uint64_t evaluate_ns;
+    uint64_t due_ns;            /* value of evaluate_ns when the last evaluation was requested */
+    uint64_t evaluated_ns;      /* time of the last evaluation; 0 = none yet */
+    uint64_t evaluation_ns;     /* duration of the last evaluation */
+    uint64_t saving_ns;         /* time at which the last checkpoint began */
     struct evaluation averaged; /* last evaluation of the averaged base; samples 0 = none */
     struct evaluation kept;     /* evaluation of the best base on the disk; samples 0 = none */
 };
@@ -72,12 +80,15 @@ bool training_watch_final_warning(const struct training_watch *watch,
 /* Called once a second. Returns the mean loss of the last second with steps; NAN = none yet. */
 double training_watch_on_second(struct training_watch *watch);
 
-/* Called before a checkpoint. Requests an evaluation of the base, if the best base is kept and the
- * last evaluation is not recent. */
+/* Requests an evaluation of the base if one is due. Called repeatedly. */
+void training_watch_on_time(struct training_watch *watch, uint64_t now_ns);
+/* Called before a checkpoint. If the best base is kept, requests the evaluation that would be due
+ * before the next checkpoint; the one after it then comes later. */
 void training_watch_before_save(struct training_watch *watch, uint64_t now_ns);
 /* Returns the score of the base that is being saved if it is better than the score of the best base
- * on the disk. Otherwise, or if the score is unknown or old, returns NULL. */
-const struct evaluation *training_watch_best(const struct training_watch *watch, uint64_t now_ns);
+ * on the disk. Otherwise, or without an evaluation since this checkpoint began, returns NULL. An
+ * earlier score is of an older base. */
+const struct evaluation *training_watch_best(const struct training_watch *watch);
 /* Returns true if the best base is kept, and this score is better than its score on the disk. */
 bool training_watch_is_best(const struct training_watch *watch, const struct evaluation *score);
 /* Records that a base with this score was saved as the best one. */

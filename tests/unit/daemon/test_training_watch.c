@@ -209,22 +209,68 @@ static void a_base_below_the_best_evaluation_at_the_end_names_the_better_remedy(
                            "may be better: hearsay rewind --state some/folder"));
 }
 
-static void the_score_of_a_save_is_that_of_the_last_evaluation_if_it_is_new(void **state)
+/* An evaluation that ended before the save began is of an older base. */
+static void a_save_has_the_score_of_an_evaluation_since_it_began(void **state)
 {
     const struct evaluation better = {.samples = 2000, .correct = 1900, .loss = 1};
     (void)state;
     begin(NULL);
-    assert_null(training_watch_best(&watch, 61000 * MS_NS));
+    assert_null(training_watch_best(&watch));
     evaluated(1800);
     /* the node is configured not to evaluate */
-    assert_null(training_watch_best(&watch, 61000 * MS_NS));
-    watch.options.evaluates = watch.options.keeps_best = true;
-    assert_non_null(training_watch_best(&watch, 61000 * MS_NS));
-    assert_int_equal(training_watch_best(&watch, 61000 * MS_NS)->correct, 1800);
-    /* the base has moved since the evaluation */
-    assert_null(training_watch_best(&watch, 120000 * MS_NS));
+    assert_null(training_watch_best(&watch));
+    watch.options.keeps_best = true;
+    watch.options.evaluate_every_ns = SECOND_NS;
+    assert_int_equal(training_watch_best(&watch)->correct, 1800);
+    training_watch_before_save(&watch, 60000 * MS_NS + 1);
+    assert_null(training_watch_best(&watch));
+    training_watch_before_save(&watch, 60000 * MS_NS);
+    evaluated(1700);
+    assert_int_equal(training_watch_best(&watch)->correct, 1700);
     training_watch_on_kept(&watch, &better);
-    assert_null(training_watch_best(&watch, 61000 * MS_NS));
+    assert_null(training_watch_best(&watch));
+}
+
+static bool is_evaluating(void)
+{
+    return watch.evaluate_ns == UINT64_MAX;
+}
+
+static void evaluated_at(uint64_t now_s, uint64_t took_s)
+{
+    const struct learner_event event = {
+        .kind = LEARNER_EVALUATED, .evaluation = {.samples = 10}, .took_ns = took_s * SECOND_NS};
+    assert_true(is_evaluating());
+    training_watch_on_evaluation(&watch, now_s * SECOND_NS, &event);
+    assert_false(is_evaluating());
+}
+
+/* Evaluations of ten seconds are due every 1,000 s, a hundredth of the time, and saves every 300 s.
+ */
+static void an_evaluation_due_before_the_next_save_is_made_with_this_one(void **state)
+{
+    const struct training_watch_options options = {.report = &report,
+                                                   .folder = "no/folder",
+                                                   .evaluate_every_ns = 60 * SECOND_NS,
+                                                   .evaluates_little = true,
+                                                   .save_every_ns = 300 * SECOND_NS,
+                                                   .keeps_best = true};
+    (void)state;
+    training_watch_init(&watch, &options, 0);
+    training_watch_on_time(&watch, 59 * SECOND_NS);
+    assert_false(is_evaluating());
+    training_watch_on_time(&watch, 60 * SECOND_NS);
+    evaluated_at(70, 10);
+    for (uint64_t save_s = 300; save_s < 900; save_s += 300) {
+        training_watch_before_save(&watch, save_s * SECOND_NS);
+        assert_false(is_evaluating());
+    }
+    training_watch_before_save(&watch, 900 * SECOND_NS);
+    evaluated_at(910, 10); /* it was due at 1,070 s */
+    training_watch_on_time(&watch, 2069 * SECOND_NS);
+    assert_false(is_evaluating());
+    training_watch_on_time(&watch, 2070 * SECOND_NS);
+    assert_true(is_evaluating());
 }
 
 int main(void)
@@ -239,8 +285,8 @@ int main(void)
         cmocka_unit_test_setup(a_remedy_can_be_pasted_into_a_shell_whatever_the_folder, begin),
         cmocka_unit_test_setup(a_base_below_the_best_evaluation_at_the_end_names_the_better_remedy,
                                begin),
-        cmocka_unit_test_setup(the_score_of_a_save_is_that_of_the_last_evaluation_if_it_is_new,
-                               begin),
+        cmocka_unit_test_setup(a_save_has_the_score_of_an_evaluation_since_it_began, begin),
+        cmocka_unit_test_setup(an_evaluation_due_before_the_next_save_is_made_with_this_one, begin),
         cmocka_unit_test_setup(steps_fall_into_their_bins, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
