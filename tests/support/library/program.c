@@ -125,7 +125,8 @@ void program_tensors(struct program *program, struct hearsay_tensor tensors[PROG
                                          .data = bias,
                                          .shape = {PROGRAM_OUTPUTS},
                                          .dimensions = 1,
-                                         .device = device};
+                                         .device = device,
+                                         .flags = program->has_statistics ? HEARSAY_STATISTICS : 0};
 }
 
 void program_need_identity(const char *path, unsigned seed)

@@ -29,7 +29,8 @@ struct program {
     int steps;        /* least number of steps */
     double target;    /* loss of the base at which it stops; 0 = not used */
     uint32_t dtype;   /* type of its weights */
-    bool has_copies;  /* the node gets copies of weights and bias, not the arrays themselves */
+    bool has_statistics; /* its bias is HEARSAY_STATISTICS */
+    bool has_copies;     /* the node gets copies of weights and bias, not the arrays themselves */
     struct backend *gpu; /* device of the weights, owned by the test; NULL = main memory */
     bool is_impatient;   /* settles repeatedly with a short time limit */
     bool finishes;       /* calls finish instead of settle, and waits for no other program */

@@ -143,6 +143,49 @@ static void reverted_weights_are_the_shared_models(void **state)
     }
 }
 
+static void settle_both(struct program programs[2])
+{
+    int errors[2];
+    do {
+        for (int i = 0; i < 2; i++)
+            errors[i] = hearsay_settle(programs[i].node, 0.1);
+    } while (errors[0] == HEARSAY_TIMEOUT || errors[1] == HEARSAY_TIMEOUT);
+    assert_true(errors[0] == HEARSAY_OK && errors[1] == HEARSAY_OK);
+}
+
+/* The statistics move much further than one publication can carry. */
+static void settling_carries_statistics_all_the_way(void **state)
+{
+    struct program programs[2];
+    float weights[PROGRAM_WEIGHTS], bias[PROGRAM_OUTPUTS];
+    char first[64];
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        program_init(&programs[i], i > 0 ? "moves too" : "moves", i + 1);
+        programs[i].has_statistics = true;
+        programs[i].peers = i > 0 ? first : NULL;
+        program_must_open(&programs[i]);
+        if (i == 0)
+            program_address(&programs[0], first);
+    }
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(hearsay_join(programs[i].node, PROGRAM_FOREVER), HEARSAY_OK);
+    while (program_info(&programs[0]).members < 2 || program_info(&programs[1]).members < 2)
+        settle_both(programs);
+    for (int i = 0; i < 2; i++) {
+        for (int o = 0; o < PROGRAM_OUTPUTS; o++)
+            programs[i].bias[o] = 2000;
+        assert_int_equal(hearsay_step(programs[i].node, 1, 0, NULL), HEARSAY_OK);
+    }
+    settle_both(programs);
+    settle_both(programs); /* the first call of one may have ended before the other published */
+    assert_one_model(programs, 2);
+    assert_int_equal(program_base(&programs[0], weights, bias), HEARSAY_OK);
+    for (int o = 0; o < PROGRAM_OUTPUTS; o++)
+        assert_in_range((int)bias[o], 1000, 2200); /* one publication carries less than 2 */
+    close_all(programs, 2);
+}
+
 /* Each program stops after a different number of steps. No program knows whether the other programs
  * have finished. */
 static void programs_that_finish_hold_one_model(void **state)
@@ -263,6 +306,7 @@ int main(void)
         cmocka_unit_test(three_programs_learn_one_model),
         cmocka_unit_test(copies_are_fetched_and_stored_in_the_calls_that_need_it),
         cmocka_unit_test(reverted_weights_are_the_shared_models),
+        cmocka_unit_test(settling_carries_statistics_all_the_way),
         cmocka_unit_test(programs_that_finish_hold_one_model),
         cmocka_unit_test(finishing_names_who_still_trains),
         cmocka_unit_test(a_node_leaves_signals_alone),
