@@ -8,44 +8,15 @@
 
 #include <cmocka.h>
 
-#include "support/sim/fetch_story.h"
 #include "support/sim/liar.h"
 
-#define LONG_NS   (40 * SECOND_NS)
-#define CLAIMS    (1u << 20)
-#define LIARS_MAX 5
-
-static struct liar liars[LIARS_MAX];
-static uint32_t liars_count;
-
-static int story_begins(void **state)
-{
-    liars_count = 0;
-    return world_begins(state);
-}
-
-static int story_ends(void **state)
-{
-    for (uint32_t i = 0; i < liars_count; i++)
-        liar_free(&liars[i]);
-    return world_ends(state);
-}
-
-static struct node_options story_options(void)
-{
-    struct node_options options = busy_options();
-    options.interval_ns = SECOND_NS / 4;
-    options.limits.silence_ns = 600 * SECOND_NS; /* liars do not answer PING */
-    return options;
-}
+#define LONG_NS (40 * SECOND_NS)
+#define CLAIMS  (1u << 20)
 
 /* Connects the lying member to this node. All liars have one identity. */
 static struct liar *meet(uint32_t node, bool omits)
 {
-    struct liar *liar = &liars[liars_count++];
-    while (node_waiting(world.nodes[0].node) > 0)
-        run(MS_NS);
-    liar_meet(liar, node, 0, LIE_FITS, 1);
+    struct liar *liar = liars_meet(node, 0, LIE_FITS, 1);
     liar->claims = CLAIMS;
     liar->omits = omits;
     liar_show(liar);
@@ -89,7 +60,7 @@ static void must_name_the_liar(uint32_t node)
 
 static void claims_ahead(uint32_t nodes, bool omits)
 {
-    struct node_options options = story_options();
+    struct node_options options = liars_options();
     options.partition_s = 1;
     start_swarm(nodes, &options);
     run(LONG_NS);
@@ -124,22 +95,15 @@ static void no_member_gives_up_its_base_for_a_claimed_partition(void **state)
 static void a_joiner_returns_to_the_base_of_most(void **state)
 {
     (void)state;
-    const struct node_options options = story_options();
+    const struct node_options options = liars_options();
     start_swarm(3, &options);
     run(LONG_NS);
-    const uint32_t joiner = add(&options);
-    for (uint32_t i = 0; i < 3; i++) {
-        world_introduce(&world, joiner, i);
-        cut(i, joiner);
-    }
-    world_start(&world, joiner);
-    run(100 * MS_NS);
+    const uint32_t joiner = join_cut_off(&options, 3);
     world.check.outsiders_publish = true;
     (void)meet(joiner, false);
     run(5 * SECOND_NS);
     assert_int_equal(bases_of(joiner), 1);
-    for (uint32_t i = 0; i < 3; i++)
-        heal_cut(i, joiner);
+    join_reach(joiner, 3);
     run_and_show(90 * SECOND_NS);
     must_keep_base(3);
     must_name_the_liar(joiner);
@@ -150,7 +114,7 @@ static void a_joiner_returns_to_the_base_of_most(void **state)
 static void a_joiner_ends_with_the_base_of_most(void **state)
 {
     (void)state;
-    const struct node_options options = story_options();
+    const struct node_options options = liars_options();
     start_swarm(3, &options);
     run(LONG_NS);
     for (uint32_t i = 0; i < 3; i++)
@@ -166,7 +130,7 @@ static void a_joiner_ends_with_the_base_of_most(void **state)
 
 int main(void)
 {
-#define CLAIMED(name) cmocka_unit_test_setup_teardown(name, story_begins, story_ends)
+#define CLAIMED(name) cmocka_unit_test_setup_teardown(name, liars_begin, liars_end)
     const struct CMUnitTest tests[] = {
         CLAIMED(no_member_gives_up_its_base_for_one_claim),
         CLAIMED(four_members_keep_their_bases),

@@ -9,73 +9,31 @@
 
 #include <cmocka.h>
 
-#include "support/sim/fetch_story.h"
 #include "support/sim/liar.h"
 
 #define LONG_NS (40 * SECOND_NS)
 
-static struct liar liars[3];
-static uint32_t liars_count;
 static uint32_t swarm;
 
-static int story_begins(void **state)
-{
-    liars_count = 0;
-    return world_begins(state);
-}
-
-static int story_ends(void **state)
-{
-    for (uint32_t i = 0; i < liars_count; i++)
-        liar_free(&liars[i]);
-    return world_ends(state);
-}
-
-static struct node_options story_options(void)
-{
-    struct node_options options = busy_options();
-    /* so long that logs reach back a few seconds, enough to repair without a state transfer */
-    options.interval_ns = SECOND_NS / 4;
-    options.limits.silence_ns = 600 * SECOND_NS; /* liars do not answer PING */
-    return options;
-}
-
-static void cut_off(uint32_t joiner, bool is_cut)
-{
-    for (uint32_t i = 0; i < swarm; i++)
-        (is_cut ? cut : heal_cut)(i, joiner);
-}
-
-/* Starts a node that knows the swarm's addresses but cannot reach it yet. */
+/* Starts a swarm, and a node that knows its addresses but cannot reach it yet. */
 static uint32_t start_joiner(uint32_t n, const struct node_options *options)
 {
     swarm = n;
     start_swarm(n, options);
     run(LONG_NS);
-    const uint32_t joiner = add(options);
-    for (uint32_t i = 0; i < n; i++)
-        world_introduce(&world, joiner, i);
-    cut_off(joiner, true);
-    world_start(&world, joiner);
-    run(100 * MS_NS);
-    return joiner;
+    return join_cut_off(options, n);
 }
 
 static struct liar *meet(uint32_t node, enum lie lie)
 {
-    struct liar *liar = &liars[liars_count++];
-    /* The liar copies the history of node 0, which must be at rest. */
-    while (node_waiting(world.nodes[0].node) > 0)
-        run(MS_NS);
-    liar_meet(liar, node, 0, lie, (uint8_t)liars_count);
-    return liar;
+    return liars_meet(node, 0, lie, (uint8_t)(liars_count + 1));
 }
 
 /* Starts a joiner that takes over the liar's base and then meets the swarm. Returns the joiner's
  * number. */
 static uint32_t take_from_liar(uint32_t n, enum lie lie)
 {
-    const struct node_options options = story_options();
+    const struct node_options options = liars_options();
     const uint32_t joiner = start_joiner(n, &options);
     (void)meet(joiner, lie);
     run(2 * SECOND_NS);
@@ -108,7 +66,7 @@ static void rejects_a_base_of_zeros(void **state)
     const uint32_t joiner = take_from_liar(3, LIE_ZEROS);
     assert_true(is_catching_up(joiner));
     must_blame(joiner, &liars[0]);
-    cut_off(joiner, false);
+    join_reach(joiner, swarm);
     until(is_training, joiner, 60 * SECOND_NS);
     assert_int_equal(bases_of(joiner), 2);
     assert_int_equal(world.nodes[joiner].notes[NOTE_FALSE_BASE], 1);
@@ -133,7 +91,7 @@ static void a_blamed_donor_is_not_asked_again(void **state)
     assert_false(liars[0].puppet.closed);
     assert_int_equal(liars[0].puppet.heard[TAKE], 0);
     assert_true(is_catching_up(joiner));
-    cut_off(joiner, false);
+    join_reach(joiner, swarm);
     until(is_training, joiner, 60 * SECOND_NS);
     assert_int_equal(liars[0].puppet.heard[TAKE] + liars[0].puppet.heard[FETCH], 0);
     must_agree(5 * SECOND_NS);
@@ -146,11 +104,11 @@ static bool one_of_many_lies(uint64_t seed)
 {
     world_free(&world);
     begin_world(seed);
-    const struct node_options options = story_options();
+    const struct node_options options = liars_options();
     const uint32_t joiner = start_joiner(3, &options);
     struct liar *liar = meet(joiner, LIE_OFF);
     liar->gives = 16;
-    cut_off(joiner, false);
+    join_reach(joiner, swarm);
     until(is_catching_up, joiner, SECOND_NS);
     while (world.nodes[joiner].notes[NOTE_FALSE_BASE] == 0)
         run(10 * MS_NS);
@@ -164,8 +122,7 @@ static bool one_of_many_lies(uint64_t seed)
         must_blame(joiner, liar);
     assert_int_equal(bases_of(joiner), is_known ? 3 : 2);
     must_agree(5 * SECOND_NS);
-    liar_free(liar);
-    liars_count = 0;
+    liars_free();
     return is_known;
 }
 
@@ -184,7 +141,7 @@ static void two_neighbours_refute_a_consistent_lie(void **state)
     (void)state;
     const uint32_t joiner = take_from_liar(3, LIE_FITS);
     until(is_training, joiner, 5 * SECOND_NS);
-    cut_off(joiner, false);
+    join_reach(joiner, swarm);
     until(is_catching_up, joiner, 60 * SECOND_NS);
     must_blame(joiner, &liars[0]);
     until(has_base, joiner, 30 * SECOND_NS);
@@ -200,7 +157,7 @@ static void one_differing_neighbour_decides_nothing(void **state)
     (void)state;
     char text[ID_TEXT_BYTES];
     const uint32_t joiner = take_from_liar(1, LIE_FITS);
-    cut_off(joiner, false);
+    join_reach(joiner, swarm);
     run(30 * SECOND_NS);
     const struct note *note = &world.nodes[joiner].last[NOTE_FALSE_BASE];
     assert_int_equal(world.nodes[joiner].notes[NOTE_FALSE_BASE], 1);
@@ -228,9 +185,9 @@ static void a_second_differing_neighbour_decides(void **state)
 /* Starts a joiner that takes over an honest base. Returns the joiner's number. */
 static uint32_t join_honest(uint32_t n)
 {
-    const struct node_options options = story_options();
+    const struct node_options options = liars_options();
     const uint32_t joiner = start_joiner(n, &options);
-    cut_off(joiner, false);
+    join_reach(joiner, swarm);
     until(is_training, joiner, 60 * SECOND_NS);
     assert_int_equal(bases_of(joiner), 1);
     return joiner;
@@ -239,10 +196,7 @@ static uint32_t join_honest(uint32_t n)
 /* Adds a neighbour that shows the joiner's version with a wrong digest. */
 static void meet_slanderer(uint32_t joiner, uint64_t aside)
 {
-    struct liar *liar = &liars[liars_count++];
-    while (node_waiting(world.nodes[joiner].node) > 0)
-        run(MS_NS);
-    liar_meet(liar, joiner, joiner, LIE_NONE, (uint8_t)liars_count);
+    struct liar *liar = liars_meet(joiner, joiner, LIE_NONE, (uint8_t)(liars_count + 1));
     liar->aside = aside;
     for (int i = 0; i < 5; i++) { /* at least one call shows exactly the joiner's current version */
         liar_show(liar);
@@ -299,7 +253,7 @@ static void an_undisputed_base_stays_after_a_minute(void **state)
 static void a_restored_base_is_also_verified(void **state)
 {
     (void)state;
-    const struct node_options options = story_options();
+    const struct node_options options = liars_options();
     const uint32_t joiner = start_joiner(3, &options);
     world_kill(&world, joiner, false);
     world.nodes[joiner].options.trains = false;
@@ -310,7 +264,7 @@ static void a_restored_base_is_also_verified(void **state)
     run(4 * SECOND_NS);
     assert_true(has_base(joiner));
     world_kill(&world, joiner, false);
-    cut_off(joiner, false);
+    join_reach(joiner, swarm);
     /* Disables the check that the joiner's base is the sum of its rumors. */
     world.check.enabled = false;
     world_start(&world, joiner);
@@ -325,7 +279,7 @@ static void a_restored_base_is_also_verified(void **state)
 
 int main(void)
 {
-#define LIES(name) cmocka_unit_test_setup_teardown(name, story_begins, story_ends)
+#define LIES(name) cmocka_unit_test_setup_teardown(name, liars_begin, liars_end)
     const struct CMUnitTest tests[] = {
         LIES(rejects_a_base_of_zeros),
         LIES(finds_an_entry_that_is_off_by_one),

@@ -20,6 +20,24 @@ uint32_t join(const struct node_options *options, uint32_t swarm)
     return i;
 }
 
+uint32_t join_cut_off(const struct node_options *options, uint32_t swarm)
+{
+    const uint32_t joiner = add(options);
+    for (uint32_t i = 0; i < swarm; i++) {
+        world_introduce(&world, joiner, i);
+        cut(i, joiner);
+    }
+    world_start(&world, joiner);
+    run(100 * MS_NS);
+    return joiner;
+}
+
+void join_reach(uint32_t joiner, uint32_t swarm)
+{
+    for (uint32_t i = 0; i < swarm; i++)
+        heal_cut(i, joiner);
+}
+
 bool is_training(uint32_t i)
 {
     return world_is_running(&world, i) && world.nodes[i].training;

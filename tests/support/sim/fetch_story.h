@@ -26,6 +26,10 @@ struct node_options busy_options(void);
 /* Adds and starts a node that knows the addresses of nodes 0 .. swarm - 1. Returns its number. */
 uint32_t join(const struct node_options *options, uint32_t swarm);
 
+/* As join, but the node cannot reach the swarm until join_reach. */
+uint32_t join_cut_off(const struct node_options *options, uint32_t swarm);
+void join_reach(uint32_t joiner, uint32_t swarm);
+
 /* Conditions for until(). */
 
 bool is_training(uint32_t i);

@@ -7,6 +7,9 @@
 
 #define CLAIMED_SAMPLES (1ULL << 44)
 
+struct liar liars[LIARS_MAX];
+uint32_t liars_count;
+
 static void say(struct liar *liar, const struct message *message)
 {
     CHECK(peer_say(&liar->puppet.peer, message)); /* the message leaves when this event ends */
@@ -84,17 +87,45 @@ void liar_call_again(struct liar *liar)
     liar_show(liar);
 }
 
-void liar_meet(struct liar *liar, uint32_t node, uint32_t twin, enum lie lie, uint8_t seed)
+int liars_begin(void **state)
 {
+    liars_count = 0;
+    return world_begins(state);
+}
+
+void liars_free(void)
+{
+    for (uint32_t i = 0; i < liars_count; i++) {
+        puppet_free(&liars[i].puppet);
+        false_base_free(&liars[i].base);
+    }
+    liars_count = 0;
+}
+
+int liars_end(void **state)
+{
+    liars_free();
+    return world_ends(state);
+}
+
+struct node_options liars_options(void)
+{
+    struct node_options options = busy_options();
+    options.interval_ns = SECOND_NS / 4;
+    options.limits.silence_ns = 600 * SECOND_NS; /* liars do not answer PING */
+    return options;
+}
+
+struct liar *liars_meet(uint32_t node, uint32_t twin, enum lie lie, uint8_t seed)
+{
+    CHECK(liars_count < LIARS_MAX);
+    struct liar *liar = &liars[liars_count++];
+    while (node_waiting(world.nodes[twin].node) > 0)
+        run(MS_NS);
     *liar = (struct liar){.twin = twin, .lie = lie, .gives = UINT32_MAX};
     puppet_init(&liar->puppet, node, seed);
     liar->puppet.on_heard = on_heard;
     world.check.outsiders_lie = true;
     liar_call_again(liar);
-}
-
-void liar_free(struct liar *liar)
-{
-    puppet_free(&liar->puppet);
-    false_base_free(&liar->base);
+    return liar;
 }

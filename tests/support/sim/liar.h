@@ -1,13 +1,16 @@
 /* A liar: a puppet (puppet.h) that gives a node a false base.
  *
- *   liar_meet ─► it shows the version of its twin, another node
+ *   liars_begin ─► liars_meet ─► it shows the version of its twin, another node
  *     ─► TAKE: it sends the twin's history ─► FETCH: it sends `gives` false blocks
  */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_LIAR_H
 #define HEARSAY_TESTS_SUPPORT_SIM_LIAR_H
 
 #include "faults/false_base.h"
+#include "support/sim/fetch_story.h"
 #include "support/sim/puppet.h"
+
+#define LIARS_MAX 5
 
 struct liar {
     struct puppet puppet; /* first member, so that a puppet pointer converts to a liar */
@@ -21,12 +24,24 @@ struct liar {
     bool omits; /* the liar's history has no other origin */
 };
 
-/* Dials the node and shows it the twin's version. */
-void liar_meet(struct liar *liar, uint32_t node, uint32_t twin, enum lie lie, uint8_t seed);
+/* liars[liars_count]: the liars of a test. */
+extern struct liar liars[LIARS_MAX];
+extern uint32_t liars_count;
+
+/* Set up and tear down a test with liars. */
+int liars_begin(void **state);
+int liars_end(void **state);
+void liars_free(void);
+/* Returns busy_options with logs that reach back a few seconds, enough to repair without a state
+ * transfer. */
+struct node_options liars_options(void);
+/* Adds a liar, which dials the node and shows it the twin's version. Waits until the twin is at
+ * rest. */
+struct liar *liars_meet(uint32_t node, uint32_t twin, enum lie lie, uint8_t seed);
+
 /* Shows the twin's current version, with a digest that matches the lie if `aside` is 0. */
 void liar_show(struct liar *liar);
 /* Dials again after the node has disconnected the liar. */
 void liar_call_again(struct liar *liar);
-void liar_free(struct liar *liar);
 
 #endif
