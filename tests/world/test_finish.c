@@ -1,5 +1,6 @@
 /* How a swarm finishes training if members finish at different times, die, join late or never
  * finish. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,6 +52,45 @@ static void assert_all_done(uint32_t count)
         assert_true(digest_of(i) == digest_of(0));
         assert_true(same_base(0, i));
     }
+}
+
+/* Returns the mean entry of node i's base. */
+static double mean_of_base(uint32_t i)
+{
+    int32_t units[PARAMETERS];
+    double sum = 0;
+    sim_learner_read_units(&world.nodes[i].sim_learner, units);
+    for (uint32_t c = 0; c < PARAMETERS; c++)
+        sum += (double)QUANTUM * units[c];
+    return sum / PARAMETERS;
+}
+
+/* Moves node i's weights by `by` on average. */
+static void move_weights(uint32_t i, float by)
+{
+    float weights[PARAMETERS];
+    weights_of(i, weights);
+    for (uint32_t c = 0; c < PARAMETERS; c++)
+        weights[c] += by * (0.5F + (float)c / PARAMETERS);
+    sim_learner_write_weights(&world.nodes[i].sim_learner, weights);
+}
+
+/* The gain would multiply progress that no node corrects any more. */
+static void progress_just_before_the_end_counts_as_its_average(void **state)
+{
+    struct node_options options = usual_options();
+    (void)state;
+    options.interval_ns = 0; /* interval and gain are automatic */
+    options.gain = 0;
+    start_swarm(4, &options);
+    run(10 * SECOND_NS);
+    assert_true(stats_of(0).gain > 1.3);
+    const double before = mean_of_base(0);
+    for (uint32_t i = 0; i < 4; i++)
+        move_weights(i, 1);
+    finish_all(4);
+    until(is_done, 0, 60 * SECOND_NS);
+    assert_true(fabs(mean_of_base(0) - before - 1) < 0.1);
 }
 
 static void nodes_that_finish_at_different_times_end_with_one_base(void **state)
@@ -312,6 +352,7 @@ static void connections_that_break_change_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        STORY(progress_just_before_the_end_counts_as_its_average),
         STORY(nodes_that_finish_at_different_times_end_with_one_base),
         STORY(finished_nodes_leave_with_that_base),
         STORY(finishing_twice_is_finishing_once),

@@ -240,6 +240,15 @@ static uint32_t budget_bytes(const struct node *node, bool is_first)
     return (uint32_t)fmin(fmax(bytes, BYTES_LEAST), most);
 }
 
+/* Returns the gain of a publication. A higher gain than 1 needs nodes that correct its excess in
+ * their next steps. After this node's last publications, it makes no more steps, and the others may
+ * be ending too. So their gain is 1, unless it is configured. */
+static double gain(const struct node *node)
+{
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    return schedule->is_last && node->options.gain == 0 ? 1 : schedule->outer_step.gain;
+}
+
 /* Returns the part of the unpublished progress to withhold from the node's own weights. The weights
  * then contain the part `counts` (gain · share), as the base will. A leaving node withholds
  * nothing, since no later publication would release the withheld part. */
@@ -285,9 +294,8 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
     schedule->is_last = leaving_stage(node) == STAGE_LEAVING;
     node->rate->budget.due_bytes = due_bytes(node);
     schedule->share = facts->share;
-    schedule->asked_gain = schedule->outer_step.gain;
-    const double counts = schedule->outer_step.gain * schedule->share;
-    schedule->withheld = withheld(node, counts);
+    schedule->asked_gain = gain(node);
+    schedule->withheld = withheld(node, schedule->asked_gain * schedule->share);
     *action = (struct action){
         .kind = ACTION_PUBLISH,
         .terms = {.budget_bytes = budget_bytes(node, facts->is_first),
@@ -296,7 +304,7 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
                   .tau = node->options.tau,
                   .share = facts->share,
                   .statistics_share = share_of_statistics(node),
-                  .gain = schedule->outer_step.gain,
+                  .gain = schedule->asked_gain,
                   .at_once = at_once(node),
                   .beta = facts->beta,
                   .withheld = schedule->withheld,
