@@ -120,6 +120,8 @@ add_test(NAME claimed_base_member COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process
                                           $<TARGET_FILE:hearsay>)
 add_test(NAME burst_member COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_burst.sh
                                    $<TARGET_FILE:hearsay>)
+add_test(NAME pour COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_pour.sh
+                           $<TARGET_FILE:hearsay>)
 add_test(NAME begin_again COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_begin_again.sh
                                   $<TARGET_FILE:hearsay>)
 add_test(NAME guard_remedy COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_guard.sh
@@ -134,7 +136,7 @@ add_test(NAME admit COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_admit.sh
                             $<TARGET_FILE:hearsay>)
 add_test(NAME rekey_nodes COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_rekey.sh
                                   $<TARGET_FILE:hearsay>)
-set_tests_properties(key_holder client begin_again expel expel_since two_rumors votes false_base_member claimed_base_member burst_member listed admit rekey_nodes PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs only
+set_tests_properties(key_holder client pour begin_again expel expel_since two_rumors votes false_base_member claimed_base_member burst_member listed admit rekey_nodes PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs only
 add_test(NAME upgrade COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_upgrade.sh
                               $<TARGET_FILE:hearsay> ${CMAKE_BINARY_DIR}/previous)
 set_tests_properties(upgrade PROPERTIES SKIP_RETURN_CODE 77 COST 900
@@ -198,7 +200,7 @@ if(Python3_FOUND)
   set_tests_properties(onnx_runtime PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 endif()
 add_test(NAME sweep_neon COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_sweep_neon.sh)
-set_tests_properties(prometheus web_page page key_holder client expel expel_since two_rumors votes false_base_member sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
+set_tests_properties(prometheus web_page page key_holder client pour expel expel_since two_rumors votes false_base_member sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
 
 # House rules: sizes, includes, names and links (house); calls between rooms (house_calls); prose
 # (house_prose); the page of constants (house_constants); and tests of these rules (house_rules).

@@ -14,6 +14,7 @@
 #include <uv.h>
 
 #include "base/memory.h"
+#include "base/min_max.h"
 #include "socket/connector.h"
 #include "socket/handles.h"
 #include "socket/local_server.h"
@@ -34,6 +35,7 @@ struct link {
     uint64_t conn; /* id, chosen by the owner; 0 = the owner refused the connection */
     uv_tcp_t *tcp; /* handle allocated with malloc; NULL = not connected, or closed */
     bool is_closing;
+    uint64_t held_ns;                /* time until which nothing is read; 0 = bytes are read */
     struct connector *dial;          /* running dial; NULL = none */
     uv_write_t write;                /* request of the send in progress */
     struct connector_result dialled; /* valid if the link was dialled */
@@ -46,6 +48,7 @@ struct transport {
     uv_tcp_t listener;
     bool listens;
     uv_timer_t timer;
+    uv_timer_t resume; /* fires when the next held connection is read again */
     uv_async_t wake;
     uv_signal_t signals[SIGNALS];
     struct link *links;
@@ -106,6 +109,8 @@ struct transport *transport_try_new(const struct transport_owner *owner)
     transport->local.self = owner->self;
     transport->buffer = memory_new(READ_BYTES, 1);
     CHECK(uv_timer_init(&transport->loop, &transport->timer) == 0);
+    CHECK(uv_timer_init(&transport->loop, &transport->resume) == 0);
+    transport->resume.data = transport;
     CHECK(uv_async_init(&transport->loop, &transport->wake, on_wake) == 0);
     transport->timer.data = transport->wake.data = transport;
     for (int i = 0; owner->on_signal && i < SIGNALS; i++) {
@@ -197,13 +202,45 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
         link_close(link, count == UV_EOF ? "" : uv_strerror((int)count));
 }
 
+static void link_read(struct link *link)
+{
+    int error = uv_read_start((uv_stream_t *)link->tcp, on_buffer, on_read);
+    if (error)
+        link_close(link, uv_strerror(error));
+}
+
 static void link_start(struct link *link)
 {
     (void)uv_tcp_nodelay(link->tcp, 1);
     (void)uv_tcp_keepalive(link->tcp, 1, 60);
-    int error = uv_read_start((uv_stream_t *)link->tcp, on_buffer, on_read);
-    if (error)
-        link_close(link, uv_strerror(error));
+    link_read(link);
+}
+
+static void start_timer(uv_timer_t *timer, uv_timer_cb call, uint64_t at_ns)
+{
+    const uint64_t now_ns = monotonic_ns();
+    const uint64_t wait_ms = at_ns > now_ns ? (at_ns - now_ns + 999999) / 1000000 : 0;
+    uv_update_time(timer->loop);
+    CHECK(uv_timer_start(timer, call, wait_ms, 0) == 0);
+}
+
+/* Reads again from the connections whose time has come, and waits for the next one. */
+static void on_resume(uv_timer_t *timer)
+{
+    struct transport *transport = timer->data;
+    const uint64_t now_ns = monotonic_ns();
+    uint64_t next_ns = UINT64_MAX;
+    for (struct link *link = transport->links; link; link = link->next) {
+        if (link->held_ns > now_ns) {
+            next_ns = u64_min(next_ns, link->held_ns);
+        } else if (link->held_ns > 0) {
+            link->held_ns = 0;
+            if (!link->is_closing)
+                link_read(link);
+        }
+    }
+    if (next_ns < UINT64_MAX)
+        start_timer(timer, on_resume, next_ns);
 }
 
 static void on_connection(uv_stream_t *listener, int error)
@@ -368,6 +405,16 @@ void transport_send(struct transport *transport, uint64_t conn, const uint8_t *b
         link_close(link, uv_strerror(error));
 }
 
+void transport_hold(struct transport *transport, uint64_t conn, uint64_t until_ns)
+{
+    struct link *link = link_find(transport, conn);
+    if (!link || link->is_closing || !link->tcp)
+        return;
+    (void)uv_read_stop((uv_stream_t *)link->tcp);
+    link->held_ns = until_ns;
+    on_resume(&transport->resume);
+}
+
 void transport_hang_up(struct transport *transport, uint64_t conn)
 {
     struct link *link = link_find(transport, conn);
@@ -399,10 +446,7 @@ void transport_watch(struct transport *transport, int file)
 
 void transport_set_timer(struct transport *transport, uint64_t at_ns)
 {
-    const uint64_t now_ns = monotonic_ns();
-    const uint64_t wait_ms = at_ns > now_ns ? (at_ns - now_ns + 999999) / 1000000 : 0;
-    uv_update_time(&transport->loop);
-    CHECK(uv_timer_start(&transport->timer, on_timer, wait_ms, 0) == 0);
+    start_timer(&transport->timer, on_timer, at_ns);
 }
 
 void transport_wake(struct transport *transport)
@@ -431,6 +475,7 @@ void transport_free(struct transport *transport)
     if (transport->listens)
         handles_close((uv_stream_t *)&transport->listener, NULL);
     uv_close((uv_handle_t *)&transport->timer, NULL);
+    uv_close((uv_handle_t *)&transport->resume, NULL);
     uv_close((uv_handle_t *)&transport->wake, NULL);
     for (int i = 0; transport->owner.on_signal && i < SIGNALS; i++)
         uv_close((uv_handle_t *)&transport->signals[i], NULL);

@@ -91,6 +91,9 @@ size_t transport_unacknowledged(const struct transport *transport, uint64_t conn
 /* Sends bytes, which must stay valid until on_sent or on_closed. Each connection has at most one
  * send at a time. */
 void transport_send(struct transport *transport, uint64_t conn, const uint8_t *bytes, size_t count);
+/* Reads nothing from the connection until this time of monotonic_ns. The other side then soon
+ * waits, since the system's buffers fill. */
+void transport_hold(struct transport *transport, uint64_t conn, uint64_t until_ns);
 /* Closes the connection; on_closed follows. */
 void transport_hang_up(struct transport *transport, uint64_t conn);
 

@@ -107,6 +107,14 @@ void wire_hang_up(struct wire *wire, uint32_t party, uint64_t conn)
         tcp_close(wire, at, 1 - end, tcp_behind_ns(wire, connection, 1 - end), "");
 }
 
+void wire_hold(struct wire *wire, uint32_t party, uint64_t conn, uint64_t until_ns)
+{
+    uint32_t at;
+    int end;
+    if (wire_find(wire, party, conn, &at, &end))
+        wire->connections[at].half[end].held_ns = until_ns;
+}
+
 static void on_syn(struct wire *wire, uint32_t at)
 {
     struct connection *connection = &wire->connections[at];
@@ -172,17 +180,17 @@ static void on_closed(struct wire *wire, uint32_t at, int end)
         wire->owner.on_closed(wire->owner.self, party, conn, why);
 }
 
-/* Postpones an event of a paused process, or incoming bytes of a process that does not read. If the
- * event is due now, returns false. */
+/* Postpones an event of a paused process, or incoming bytes of a process that does not read, or not
+ * from this half of a connection. If the event is due now, returns false. */
 static bool postpone(struct wire *wire, const struct event *event, enum wire_event kind,
-                     uint32_t party)
+                     uint32_t party, const struct half_connection *half)
 {
     if (party == WIRE_NOBODY || kind == WIRE_CROSS || kind == WIRE_ARRIVE)
         return false;
     const struct party *who = &wire->parties[party];
     uint64_t until_ns = who->paused_ns;
-    if (kind == WIRE_DELIVER && event->amount > 0 && who->deaf_ns > until_ns)
-        until_ns = who->deaf_ns;
+    if (kind == WIRE_DELIVER && event->amount > 0)
+        until_ns = u64_max(until_ns, u64_max(who->deaf_ns, half->held_ns));
     if (wire->event_queue->now_ns >= until_ns)
         return false;
     event_queue_put(wire->event_queue, until_ns, event->kind, event->who, event->subject,
@@ -197,7 +205,7 @@ void wire_on_event(struct wire *wire, const struct event *event)
     const struct connection *connection = &wire->connections[at];
     const enum wire_event kind = (enum wire_event)(event->kind - wire->kind_base);
     if (connection->generation != (uint32_t)(event->subject >> 32) ||
-        postpone(wire, event, kind, connection->end[end].party))
+        postpone(wire, event, kind, connection->end[end].party, &connection->half[end]))
         return;
     switch (kind) {
     case WIRE_SYN:

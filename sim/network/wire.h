@@ -73,9 +73,10 @@ struct half_connection {
     size_t unacked;     /* delivered bytes whose acknowledgement a cut has dropped */
     uint64_t arrive_ns; /* time at which the last byte in flight reaches the receiver's down pipe */
     uint64_t clear_ns;  /* time at which the last byte in flight leaves that pipe */
-    uint64_t try_ns; /* after a cut: time before which no byte is sent; in a cut: its beginning */
-    bool sending;    /* the sender's last send has not completed yet: WIRE_SENT follows */
-    bool fin;        /* the sender has hung up: the connection closes after the last byte */
+    uint64_t try_ns;  /* after a cut: time before which no byte is sent; in a cut: its beginning */
+    uint64_t held_ns; /* time until which the receiver reads nothing from this connection */
+    bool sending;     /* the sender's last send has not completed yet: WIRE_SENT follows */
+    bool fin;         /* the sender has hung up: the connection closes after the last byte */
 };
 
 struct connection_end {
@@ -134,6 +135,8 @@ void wire_dial(struct wire *wire, uint32_t party, uint64_t conn, uint32_t to);
 void wire_send(struct wire *wire, uint32_t party, uint64_t conn, const uint8_t *bytes,
                size_t count);
 void wire_hang_up(struct wire *wire, uint32_t party, uint64_t conn);
+/* The party reads nothing from the connection until this time. */
+void wire_hold(struct wire *wire, uint32_t party, uint64_t conn, uint64_t until_ns);
 void wire_on_event(struct wire *wire, const struct event *event);
 
 /* Faults. wire_die: the host dies; its peers get resets, or nothing if `silently` or during a cut.

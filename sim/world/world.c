@@ -70,7 +70,10 @@ static void on_bytes(void *self, uint32_t party, uint64_t conn, const uint8_t *b
         outsider_at(world, party)->on_bytes(outsider_at(world, party)->self, conn, bytes, count);
         return;
     }
-    node_on_bytes(world->nodes[party].node, world_now_ns(world), conn, bytes, count);
+    const uint64_t resume_ns =
+        node_on_bytes(world->nodes[party].node, world_now_ns(world), conn, bytes, count);
+    if (resume_ns > 0)
+        wire_hold(&world->wire, party, conn, resume_ns);
     world_pump(world, party);
 }
 

@@ -100,7 +100,9 @@ static void on_connected(void *self, uint64_t conn)
 static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t count)
 {
     struct host *host = self;
-    node_on_bytes(host->node, monotonic_ns(), conn, bytes, count);
+    const uint64_t resume_ns = node_on_bytes(host->node, monotonic_ns(), conn, bytes, count);
+    if (resume_ns > 0)
+        transport_hold(host->transport, conn, resume_ns);
     host_pump(host);
 }
 

@@ -516,6 +516,8 @@ void dispatch_message(struct node *node, const struct peer *peer, const uint8_t 
         connection_hang_up(node, peer, BYE_BROKEN, "sent a message of a newer protocol");
     else if (peer->state == PEER_MEETING && !is_early(peer, message.kind))
         connection_hang_up(node, peer, BYE_BROKEN, "sent a message before HELLO");
+    else if (!work_admits(node, peer, &message))
+        return;
     else if (peer->state == PEER_MEETING && message.kind == INFERENCE)
         inference_on_request(node, peer, &message);
     else if (peer->state == PEER_MEETING && message.kind == SETTINGS)

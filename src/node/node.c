@@ -189,18 +189,19 @@ static bool take(struct node *node, const struct peer *peer, const uint8_t **byt
     return false;
 }
 
-void node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint8_t *bytes,
-                   size_t count)
+uint64_t node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint8_t *bytes,
+                       size_t count)
 {
     CHECK(bytes || count == 0);
     begin_event(node, now_ns);
     const struct peer *peer = connection_find(node, conn);
     if (!peer)
-        return;
+        return 0;
     /* A handshake frame may be waiting as an answer. */
     connection_set_ready(node, connection_slot(node, peer), true);
     while (count > 0 && take(node, peer, &bytes, &count))
         continue;
+    return work_resume_ns(node, peer);
 }
 
 void node_on_sent(struct node *node, uint64_t now_ns, uint64_t conn)

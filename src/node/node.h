@@ -181,17 +181,17 @@ bool node_next(struct node *node, struct action *action);
  * conversation; 0 = close the connection at once. */
 uint64_t node_on_accept(struct node *node, uint64_t now_ns, const struct address *from);
 void node_on_connected(struct node *node, uint64_t now_ns, uint64_t conn);
-void node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint8_t *bytes,
-                   size_t count);
+/* Returns the time until which to read nothing from `conn`, which causes too much work; 0 = read.
+ */
+uint64_t node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint8_t *bytes,
+                       size_t count);
 void node_on_sent(struct node *node, uint64_t now_ns, uint64_t conn);
-/* Call it when a connection has ended. why: the transport's reason, for the note; "" = an
- * ordinary end. */
+/* Call it when a connection has ended. why: the transport's reason; "" = an ordinary end. */
 void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const char *why);
 
-/* Call it after the learner has made `steps` local steps on `samples` samples. This function and
- * the next ones report the learner's work. The learner performs actions in the order of the
- * requests. Only a READ may be performed earlier, but its answer keeps the order. So the node knows
- * which rumors a block contains. */
+/* Call it after the learner has made `steps` steps on `samples` samples. The learner performs
+ * actions in the order of the requests. Only a READ may be performed earlier, but its answer keeps
+ * the order. So the node knows which rumors a block contains. */
 void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t samples);
 /* Answers PUBLISH. update->count = 0: there was nothing to publish. took_ns: the learner's
  * working time. */

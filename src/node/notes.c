@@ -37,6 +37,7 @@ static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_DOUBT] = "doubt",
     [NOTE_HARM] = "harm",
     [NOTE_EXPELLED] = "expelled",
+    [NOTE_EXCESS] = "excess",
     [NOTE_MISMATCH] = "mismatch",
     [NOTE_FIRST_WEIGHTS] = "first_weights",
     [NOTE_SETTINGS] = "settings",

@@ -45,6 +45,7 @@ enum note_kind {
     NOTE_DOUBT,
     NOTE_HARM,
     NOTE_EXPELLED,
+    NOTE_EXCESS,
     NOTE_MISMATCH,
     NOTE_FIRST_WEIGHTS,
     NOTE_SETTINGS,

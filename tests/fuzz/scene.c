@@ -170,7 +170,7 @@ void scene_wait_unauthenticated(struct scene *scene, uint8_t network, const uint
     const struct address from = address_of(100u + network);
     const uint64_t conn = scene->is_over ? 0 : node_on_accept(scene->node, scene->now_ns, &from);
     if (conn != 0 && count > 0)
-        node_on_bytes(scene->node, scene->now_ns, conn, bytes, count);
+        (void)node_on_bytes(scene->node, scene->now_ns, conn, bytes, count);
     scene_run(scene);
 }
 
@@ -230,7 +230,7 @@ static bool member_sends(struct scene *scene, struct member *member)
     size_t count;
     if (member->conn == 0 || !peer_next_send(&member->peer, SIZE_MAX, true, &bytes, &count))
         return false;
-    node_on_bytes(scene->node, scene->now_ns, member->conn, bytes, count);
+    (void)node_on_bytes(scene->node, scene->now_ns, member->conn, bytes, count);
     peer_on_sent(&member->peer);
     return true;
 }
@@ -246,7 +246,7 @@ bool scene_say(struct scene *scene, struct member *member, const struct message 
 void scene_send_raw(struct scene *scene, struct member *member, const uint8_t *bytes, size_t count)
 {
     if (member->conn != 0 && count > 0)
-        node_on_bytes(scene->node, scene->now_ns, member->conn, bytes, count);
+        (void)node_on_bytes(scene->node, scene->now_ns, member->conn, bytes, count);
     scene_run(scene);
 }
 

@@ -15,6 +15,7 @@
     next-life       gives --victim a base with a rumor of the victim's next incarnation
     false-base      gives --victim blocks of zeros with a true history
     claim-base      claims 2^20 rumors and 2^44 samples, and gives all nodes a base of zeros with them
+    pour            signs 3,000 records of itself a second, and asks for all members 300 times a second
     besiege         keeps 20 silent connections open; a guest with the key dials ten times
 
 It stays until it gets SIGTERM or is turned away. The exit codes are those of client.py.
@@ -41,6 +42,7 @@ NODES, CALLS_AT_ONCE = 3, 32
 MUTE, NETWORKS, GUEST_NETWORK, CALLS, GIVE_UP_S = 20, 4, 200, 10, 600
 LEVEL_MAX, AMOUNT_MAX = 127, 1 << 24
 SAMPLES_EACH = 100  # samples that each rumor of `oppose` reports
+POURED, QUERIES = 75, 8  # records and queries in a turn, of which there are 40 a second
 CLAIMED_RUMORS, CLAIMED_SAMPLES = 1 << 20, 1 << 44
 PROOFS_AT_ONCE = 128
 
@@ -85,7 +87,7 @@ class Villain(Guest):
         self.claimed = None  # record to send instead of a fresh one
         self.victim = self.victim_of = None  # neighbour under attack; its (id, next incarnation)
         self.is_foreseeing = self.is_opposing = False  # next-life or oppose is under way
-        self.is_claiming = False  # claim-base is under way
+        self.is_claiming = self.is_pouring = False  # claim-base or pour is under way
         self.published, self.last = 0, bytes(32)  # number of published rumors, and hash of the last one
         super().__init__(credentials, addresses)
 
@@ -204,6 +206,18 @@ class Villain(Guest):
             require(callers <= NODES * (CALLS_AT_ONCE + span + 1),
                     "nodes dial more unknown addresses than the limit allows")
 
+    def pour(self, _):
+        """Sends more than a node checks, and drops all rumors, which would take longer to decode."""
+        self.is_pouring = True
+        print("pours")
+        while True:
+            records = b"".join(self.signed_record() for _ in range(POURED))
+            self.say_all(Kind.MEMBER_UPDATE, records)
+            for _ in range(QUERIES):
+                self.say_all(Kind.MEMBER_QUERY, 0)
+            end = time.monotonic() + TURN_S
+            self.until(lambda end=end: time.monotonic() >= end)
+
     def besiege(self, given):
         """Surrounds the node with silent connections without a key. Then a guest with the key dials from
         another network, ten times."""
@@ -279,6 +293,8 @@ class Villain(Guest):
                 super().on_message(neighbour, message)
                 if len(self.rumors) > known:
                     self.publish_against(data)
+            case [Kind.RUMOR, _] if self.is_pouring:
+                pass
             case [Kind.HELLO, incarnation, _, _, record] if neighbour is self.victim:
                 self.victim_of = record[:32], incarnation + 1
             case [Kind.VERSION, *_] if neighbour is self.victim or self.is_claiming:
@@ -301,8 +317,8 @@ class Villain(Guest):
 
 ATTACKS = {attack.__name__.replace("_", "-"): attack for attack in (
     Villain.nothing, Villain.forge, Villain.equivocate, Villain.begin_again, Villain.claim,
-    Villain.exceed, Villain.oppose, Villain.burst, Villain.overwhelm, Villain.invent, Villain.next_life, Villain.false_base,
-    Villain.claim_base, Villain.besiege)}
+    Villain.exceed, Villain.oppose, Villain.burst, Villain.overwhelm, Villain.invent, Villain.next_life,
+    Villain.false_base, Villain.claim_base, Villain.pour, Villain.besiege)}
 
 
 def end(*_):

@@ -7,7 +7,8 @@
 
 size_t rate_arena_bytes(const struct node_options *options)
 {
-    return sizeof(struct rate) + options->limits.peers_max * sizeof(struct rate_neighbour) + 128;
+    return sizeof(struct rate) + options->limits.peers_max * sizeof(struct rate_neighbour) +
+           options->limits.members_max * sizeof(struct work) + 192;
 }
 
 /* The seed contains the node's id, so nodes draw different waits. */
@@ -21,6 +22,9 @@ struct rate *rate_new(struct arena *arena, struct node *node)
     const struct node_options *options = &node->options;
     struct rate *rate = arena_alloc(arena, 1, sizeof *rate);
     rate->neighbours = arena_alloc(arena, options->limits.peers_max, sizeof *rate->neighbours);
+    rate->works = arena_alloc(arena, options->limits.members_max, sizeof *rate->works);
+    for (uint32_t i = 0; i < options->limits.members_max; i++)
+        work_init(node, &rate->works[i]);
     rate->pacer = (struct pacer){.wake_ns = UINT64_MAX, .uplink = {.at_ns = node->now_ns}};
     const double first = fmax(BUDGET_LEAST, BUDGET_FIRST * (double)options->parameters);
     rate->budget = (struct budget){
@@ -44,6 +48,7 @@ void rate_on_start(struct node *node, const struct peer *peer)
     const struct congestion *last = rate_link(node, peer);
     CHECK(last->sent == 0 && last->received == 0);
     congestion_init(&rate_neighbour(node, peer)->link, node->now_ns);
+    work_init(node, &rate_neighbour(node, peer)->work);
 }
 
 void rate_on_received(struct node *node, const struct peer *peer, size_t bytes)

@@ -5,6 +5,7 @@
  *   budget            bytes per second that this node may publish
  *   outer_step        how often to publish, with which gain and outer momentum
  *   publish_schedule  when the next publication is due, and its size
+ *   work              how much work a member's messages may cause
  *
  *   steps ─► publish_schedule ─► PUBLISH ─► rumors ─► queues ─► pacer ─► SEND
  *                 ▲ interval, gain, bytes                          ▲ how many bytes now?
@@ -52,6 +53,16 @@ bool pacer_is_crowded(const struct node *node, const struct peer *peer);
 /* Returns true if sending the messages and blocks queued for the peer takes more than 0.2 s. Then
  * no further blocks are queued. */
 bool pacer_is_busy(const struct node *node, const struct peer *peer);
+
+/* The following functions limit the work that a member's messages cause: signatures to check,
+ * queries to answer (work.c). */
+
+/* Counts the work of this message. Returns false if the member has caused too much and repeats the
+ * message anyway: then drop it. */
+bool work_admits(struct node *node, const struct peer *peer, const struct message *message);
+/* Returns the time until which nothing should be read from this peer; 0 = read on. Adds a note if
+ * the member has long caused too much work. */
+uint64_t work_resume_ns(struct node *node, const struct peer *peer);
 
 /* The following functions determine the budget (budget.c). */
 

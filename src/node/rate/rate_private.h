@@ -17,6 +17,14 @@
 /* Longest time for which a publication may accumulate the budget, unless its wait is longer. */
 #define PUBLISH_SPAN_NS (10 * SECOND_NS)
 
+/* The work that one member's messages cause (work.c). */
+struct work {
+    struct token_bucket bucket; /* work that may be done now, in units of work.c */
+    uint64_t full_ns;           /* time when the bucket was last full */
+    double done;                /* work done since full_ns */
+    uint64_t noted_ns;          /* time of the last note about too much work; 0 = none */
+};
+
 /* State per neighbour, by slot. */
 struct rate_neighbour {
     struct congestion link;
@@ -28,7 +36,8 @@ struct rate_neighbour {
     /* Bytes per second sent to the neighbour except own rumors and blocks, moving average. Blocks
      * do not count, because they give way to rumors. */
     double other;
-    double incoming; /* bytes per second received from the neighbour, moving average */
+    double incoming;  /* bytes per second received from the neighbour, moving average */
+    struct work work; /* for a peer that is no member */
 };
 
 struct pacer {
@@ -90,6 +99,7 @@ struct publish_schedule {
 
 struct rate {
     struct rate_neighbour *neighbours; /* [peers_max] by slot */
+    struct work *works;                /* [members_max] by the number of the member */
     struct pacer pacer;
     struct budget budget;
     struct publish_schedule schedule;
@@ -134,6 +144,9 @@ double line_rate(const struct node *node, const struct peer *peer);
 /* Returns this neighbour's part of downlink_max in bytes per second; 0 = unlimited. Half of
  * downlink_max is divided in proportion to the neighbours' present rates, half equally. */
 uint64_t line_downlink_part(const struct node *node, const struct peer *peer);
+
+/* Starts an account with a full bucket. */
+void work_init(const struct node *node, struct work *work);
 
 /* Sets is_tried if a publication of `bytes` bytes used its budget. */
 void budget_on_published(struct node *node, uint64_t bytes);
