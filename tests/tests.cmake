@@ -97,6 +97,13 @@ add_test(NAME tensorboard COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_te
 set_tests_properties(plot tensorboard PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 add_test(NAME help COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_help.sh
                            $<TARGET_FILE:hearsay> ${CMAKE_BINARY_DIR})
+set(BINARIES hearsay hearsay-sim libhearsay)
+if(HAVE_CUDA)
+  list(APPEND BINARIES hearsay-cuda)
+endif()
+list(TRANSFORM BINARIES REPLACE "(.+)" "$<TARGET_FILE:\\1>")
+add_test(NAME binaries COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_binaries.sh ${BINARIES})
+set_tests_properties(binaries PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME json COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_json.sh $<TARGET_FILE:hearsay>)
 set_tests_properties(json PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 add_test(NAME shells COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_shells.sh
