@@ -104,6 +104,8 @@ endif()
 list(TRANSFORM BINARIES REPLACE "(.+)" "$<TARGET_FILE:\\1>")
 add_test(NAME binaries COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_binaries.sh ${BINARIES})
 set_tests_properties(binaries PROPERTIES SKIP_RETURN_CODE 77)
+add_test(NAME modes COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_modes.sh $<TARGET_FILE:hearsay>)
+set_tests_properties(modes PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 add_test(NAME json COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_json.sh $<TARGET_FILE:hearsay>)
 set_tests_properties(json PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 add_test(NAME shells COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_shells.sh

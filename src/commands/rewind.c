@@ -268,7 +268,7 @@ static bool copy_bytes(int from, int to)
 static enum error copy_base(const struct base *base, const char *out, struct problem *problem)
 {
     const int from = open(base->path, O_RDONLY | O_CLOEXEC);
-    const int to = open(out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    const int to = open(out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
     const bool is_made = to >= 0, is_copied = from >= 0 && is_made && copy_bytes(from, to);
     const int reason = errno;
     if (from >= 0)

@@ -1,12 +1,15 @@
 #include "daemon/event_log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/memory.h"
 
 #define STATUS_LINE_NS 10000000000ull
 
@@ -24,6 +27,16 @@ static void print_last(void *context)
     }
 }
 
+/* Opens a file for appending. The owner's group may read a new one. Returns NULL if it cannot. */
+static FILE *open_log(const char *path)
+{
+    const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+    FILE *log = file >= 0 ? fdopen(file, "a") : NULL;
+    if (file >= 0 && !log)
+        memory_missing(BUFSIZ);
+    return log;
+}
+
 enum error event_log_open(struct event_log *report, const char *log, bool verbose, uint64_t now_ns,
                           struct problem *problem)
 {
@@ -31,7 +44,7 @@ enum error event_log_open(struct event_log *report, const char *log, bool verbos
     *report = (struct event_log){.verbose = verbose, .start_ns = now_ns};
     if (strcmp(log, "-") == 0)
         report->log = stdout;
-    else if (log[0] && !(report->log = fopen(log, "ae")))
+    else if (log[0] && !(report->log = open_log(log)))
         return problem_set(problem, FAILED, "cannot write the log %s: %s; choose another node.log",
                            log, strerror(errno));
     report->hook = (struct check_hook){.run = print_last, .context = report};

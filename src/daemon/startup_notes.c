@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "node/swarm_keys.h"
 #include "state/atomic_file.h"
@@ -25,6 +26,20 @@ static void say_who(struct event_log *report, uint64_t now_ns, const struct conf
     if (at.port)
         (void)address_text(&at, note.where);
     event_log_note(report, &note);
+}
+
+/* A node creates its state folder for its owner alone, and keeps the mode of an existing one. */
+static void say_open_folder(struct event_log *report, uint64_t now_ns, const struct config *config)
+{
+    struct stat about;
+    char text[CONFIG_PATH_BYTES + 128];
+    if (stat(config->node.state_dir, &about) != 0 || !(about.st_mode & S_IRWXO))
+        return;
+    (void)snprintf(text, sizeof text,
+                   "all users of this machine may enter the state folder; if they should not: "
+                   "chmod o= %s",
+                   config->node.state_dir);
+    event_log_say(report, now_ns, NOTE_STARTED, LEVEL_INFO, text);
 }
 
 /* Values for keys with `auto` have been chosen before. */
@@ -124,6 +139,7 @@ void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct c
     CHECK(setup->learner && options->parameters > 0);
     reach_start(&report->reach, options->seeds_count, now_ns);
     say_who(report, now_ns, config, setup, options);
+    say_open_folder(report, now_ns, config);
     if (!report->is_quiet)
         model_print(setup->model, stderr);
     say_device(report, now_ns, config, setup);

@@ -165,7 +165,7 @@ static enum error save(const char *path, const Onnx__ModelProto *proto, struct p
                            "%.300s: would be larger than the 2 GiB that an ONNX file may be; "
                            "export the model as safetensors",
                            path);
-    atomic_file_begin(&file, disk_real(), folder, name, ATOMIC_FILE_PUBLIC);
+    atomic_file_begin(&file, disk_real(), folder, name, ATOMIC_FILE_SHARED);
     (void)protobuf_c_message_pack_to_buffer(&proto->base, &sink.buffer);
     sink_flush(&sink);
     const int error = atomic_file_end(&file);

@@ -18,7 +18,7 @@ void atomic_file_begin(struct atomic_file *file, const struct disk *disk, const 
                        const char *name, int mode)
 {
     char path[DISK_PATH_MAX];
-    CHECK(mode == ATOMIC_FILE_PRIVATE || mode == ATOMIC_FILE_PUBLIC);
+    CHECK(mode == ATOMIC_FILE_PRIVATE || mode == ATOMIC_FILE_SHARED);
     *file = (struct atomic_file){.disk = disk, .folder = folder, .name = name, .handle = -1};
     file->error = disk_path(path, folder, name, ATOMIC_FILE_SUFFIX);
     if (file->error != 0)

@@ -20,7 +20,7 @@
 
 #define ATOMIC_FILE_SUFFIX  ".new"
 #define ATOMIC_FILE_PRIVATE 0600 /* only the owner may read */
-#define ATOMIC_FILE_PUBLIC  0644
+#define ATOMIC_FILE_SHARED  0640 /* the owner's group may also read */
 
 struct atomic_file {
     /* borrowed, like folder and name, until the file is ended or abandoned */

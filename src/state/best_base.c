@@ -53,7 +53,7 @@ static int write_score(const struct disk *disk, const char *folder, const struct
                                 score->is_regression ? "true" : "false",
                                 score->is_sequence ? "true" : "false", best->digest, best->saved_s);
     CHECK(length > 0 && length < SCORE_MAX);
-    atomic_file_begin(&file, disk, folder, SCORE_NAME, ATOMIC_FILE_PUBLIC);
+    atomic_file_begin(&file, disk, folder, SCORE_NAME, ATOMIC_FILE_SHARED);
     atomic_file_write(&file, text, (size_t)length);
     return atomic_file_end(&file);
 }

@@ -148,7 +148,7 @@ static enum error save_config(const char *folder, const struct name_family *fami
     char *text = config ? json_dumps(config, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
     struct atomic_file file;
     CHECK(text);
-    atomic_file_begin(&file, disk_real(), folder, CONFIG_NAME, ATOMIC_FILE_PUBLIC);
+    atomic_file_begin(&file, disk_real(), folder, CONFIG_NAME, ATOMIC_FILE_SHARED);
     atomic_file_write(&file, text, strlen(text));
     atomic_file_write(&file, "\n", 1);
     const int error = atomic_file_end(&file);

@@ -42,7 +42,7 @@ static enum error save(const struct disk *disk, const char *folder, const char *
                        const uint8_t *from, size_t bytes, struct problem *problem)
 {
     struct atomic_file file;
-    atomic_file_begin(&file, disk, folder, name, ATOMIC_FILE_PUBLIC);
+    atomic_file_begin(&file, disk, folder, name, ATOMIC_FILE_SHARED);
     atomic_file_write(&file, from, bytes);
     const int error = atomic_file_end(&file);
     if (error == 0)

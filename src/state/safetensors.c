@@ -68,7 +68,7 @@ static enum error save(const char *path, const struct tensor_names *names, json_
     struct atomic_file file;
     const bool fits = atomic_file_split(path, folder, &name);
     if (fits) {
-        atomic_file_begin(&file, disk_real(), folder, name, ATOMIC_FILE_PUBLIC);
+        atomic_file_begin(&file, disk_real(), folder, name, ATOMIC_FILE_SHARED);
         atomic_file_write(&file, header, header_bytes);
         for (int i = 0; i < names->count; i++)
             safetensors_tensor_write(&file, &names->tensor[i], host_weights);

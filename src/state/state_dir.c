@@ -21,7 +21,7 @@ static bool is_same_file(const char *a, const char *b)
 
 enum error state_dir_make(const char *path, struct problem *problem)
 {
-    if (mkdir(path, 0755) != 0 && errno != EEXIST)
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return problem_set(problem, FAILED,
                            "cannot create node.state_dir %s: %s; choose another in an existing "
                            "folder that this user can write to",

@@ -20,7 +20,8 @@
 #define STATE_PATH_BYTES  1024
 #define STATE_CALLER_FILE "caller"
 
-/* Creates a missing folder. FAILED: it cannot be created, or this user may not write to it. */
+/* Creates a missing folder, which only its owner may enter. An existing one keeps its mode. FAILED:
+ * it cannot be created, or this user may not write to it. */
 enum error state_dir_make(const char *path, struct problem *problem) MUST_USE;
 
 /* Returns MALFORMED if model.start is the file in which this node saves its base: later starts

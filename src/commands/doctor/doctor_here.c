@@ -94,7 +94,7 @@ static bool can_write(const char *dir)
 static void look_at_folder(struct doctor *doctor)
 {
     const char *dir = doctor->config.node.state_dir;
-    const bool is_new = mkdir(dir, 0755) == 0;
+    const bool is_new = mkdir(dir, 0700) == 0;
     if (!is_new && errno != EEXIST) {
         doctor_say(doctor, VERDICT_FAIL, "state_dir",
                    "%s does not exist and cannot be created: %s; choose another node.state_dir",

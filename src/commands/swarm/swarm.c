@@ -87,7 +87,7 @@ _Noreturn static void become_node(const struct swarm *swarm, int i, int log)
     char config[FOLDER_BYTES + 64], errors[FOLDER_BYTES + 64];
     (void)snprintf(config, sizeof config, "%s/node%d/node.conf", swarm->dir, i);
     (void)snprintf(errors, sizeof errors, "%s/node%d/node.err", swarm->dir, i);
-    const int err = open(errors, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    const int err = open(errors, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
     /* Ctrl+C must reach only this process, which then stops the nodes. */
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* if this process is killed, the nodes get SIGTERM */

@@ -12,7 +12,7 @@
 
 static enum error make_dir(const char *path, struct problem *problem)
 {
-    if (mkdir(path, 0755) != 0 && errno != EEXIST)
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return problem_set(problem, FAILED, "cannot make the folder %s: %s", path, strerror(errno));
     return OK;
 }

