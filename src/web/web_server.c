@@ -17,12 +17,20 @@
 #include "crypto/secret.h"
 #include "page/page.h"
 
-#define IDLE_S       10
+#define IDLE_S 10
+/* Seconds (calls of web_server_renew) in which a request must arrive, and in which a client must
+ * read an answer other than /events. A local network needs milliseconds, a line of 64 kbit/s 8 s
+ * for a page of 60 KB. */
+#define REQUEST_S    10
+#define ANSWER_S     60
 #define MEMORY_BYTES (16 * 1024)
 #define BACKLOG      64
 /* largest number of bytes that libmicrohttpd requests in one call of read_event */
 #define FRAME_BYTES (16 * 1024)
 #define RETRY_MS    2000 /* a disconnected browser connects again after this time */
+/* After a client was cut off, libmicrohttpd ends its connection in the next call of MHD_run, and
+ * accepts another client only in the call after that. */
+#define TURNS_OF_A_CUT 3
 /* maximum calls of MHD_run in one web_server_run, so that the loop also does other work */
 #define TURNS_MAX    8
 #define JSON_TYPE    "application/json"
@@ -47,6 +55,16 @@ struct watcher {
     size_t sent;         /* bytes of `event` sent so far */
 };
 
+/* A connection, with or without a request. */
+struct client {
+    int file;                /* its socket; -1 = this entry is free */
+    uint64_t number;         /* rises with each connection */
+    struct in6_addr address; /* of IPv4 the first four bytes, then zeros */
+    unsigned age_s;          /* age of its request or answer: calls of web_server_renew */
+    bool is_answered;        /* the request has arrived */
+    bool is_watcher;         /* the answer is /events, which has no end */
+};
+
 struct web_server {
     struct web_owner owner;
     struct MHD_Daemon *daemon;
@@ -61,6 +79,9 @@ struct web_server {
     /* comparing hashes takes a time that reveals nothing about the token */
     uint8_t token[HASH_BYTES];
     struct watcher watchers[WEB_WATCHERS_MAX];
+    struct client clients[WEB_CONNECTIONS_MAX];
+    uint64_t connections; /* connections so far */
+    int turns_due;        /* calls of MHD_run that are due although its file shows no work */
 };
 
 static void hash_token(uint8_t out[static HASH_BYTES], const char *token)
@@ -132,8 +153,7 @@ static bool is_ready(struct web_server *server)
     return server->is_ready;
 }
 
-/* A client that is receiving a text still gets all of it. */
-void web_server_renew(struct web_server *server)
+static void forget_texts(struct web_server *server)
 {
     server->is_judged = false;
     for (int what = 0; what < WEB_TEXTS; what++) {
@@ -318,6 +338,14 @@ static enum MHD_Result serve(struct web_server *server, struct MHD_Connection *c
                "and /readyz\n");
 }
 
+static struct client *client_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    CHECK(info && info->socket_context);
+    return info->socket_context;
+}
+
 static enum MHD_Result on_request(void *self, struct MHD_Connection *connection, const char *path,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_bytes, void **state)
@@ -335,22 +363,128 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
     }
     if (*upload_bytes > 0)
         return MHD_NO;
+    struct client *client = client_of(connection);
+    client->is_answered = true;
+    client->is_watcher = strcmp(path, "/events") == 0;
+    client->age_s = 0;
     return serve(self, connection, path);
 }
 
-/* So that forked children do not keep connections open. */
+/* The following functions limit how long clients occupy connections. */
+
+/* Called when an answer was sent, or its connection has ended: another request may follow. */
+static void on_completed(void *self, struct MHD_Connection *connection, void **state,
+                         enum MHD_RequestTerminationCode code)
+{
+    struct client *client = client_of(connection);
+    (void)self;
+    (void)state;
+    (void)code;
+    client->is_answered = client->is_watcher = false;
+    client->age_s = 0;
+}
+
+/* libmicrohttpd then finds the connection closed by its client. */
+static void cut_off(struct web_server *server, const struct client *client)
+{
+    CHECK(client->file >= 0);
+    server->turns_due = TURNS_OF_A_CUT;
+    (void)shutdown(client->file, SHUT_RDWR);
+}
+
+static unsigned clients_at(const struct web_server *server, const struct in6_addr *address)
+{
+    unsigned count = 0;
+    for (int i = 0; i < WEB_CONNECTIONS_MAX; i++)
+        count += server->clients[i].file >= 0 &&
+                 memcmp(&server->clients[i].address, address, sizeof *address) == 0;
+    return count;
+}
+
+/* Returns the client whose place another may have: of the address with the most connections the
+ * oldest one that does not follow /events. NULL = none. */
+static struct client *least_needed(struct web_server *server, const struct client *except)
+{
+    struct client *found = NULL;
+    unsigned most = 0;
+    for (int i = 0; i < WEB_CONNECTIONS_MAX; i++) {
+        struct client *client = &server->clients[i];
+        if (client == except || client->file < 0 || client->is_watcher)
+            continue;
+        const unsigned count = clients_at(server, &client->address);
+        if (count > most || (count == most && client->number < found->number)) {
+            found = client;
+            most = count;
+        }
+    }
+    return found;
+}
+
+static struct in6_addr address_of(const struct sockaddr *from)
+{
+    struct in6_addr address = {0};
+    if (from && from->sa_family == AF_INET6)
+        address = ((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
+    else if (from && from->sa_family == AF_INET)
+        memcpy(&address, &((const struct sockaddr_in *)(const void *)from)->sin_addr,
+               sizeof(struct in_addr));
+    return address;
+}
+
+/* The new connection may be the last one that libmicrohttpd accepts. Then another one is cut off,
+ * so that the next client also gets in. */
+static struct client *client_begin(struct web_server *server, int file, const struct sockaddr *from)
+{
+    struct client *client = server->clients;
+    unsigned count = 1;
+    for (int i = 0; i < WEB_CONNECTIONS_MAX; i++)
+        count += server->clients[i].file >= 0;
+    CHECK(count <= WEB_CONNECTIONS_MAX);
+    while (client->file >= 0)
+        client++;
+    *client =
+        (struct client){.file = file, .number = ++server->connections, .address = address_of(from)};
+    const struct client *given_up =
+        count == WEB_CONNECTIONS_MAX ? least_needed(server, client) : NULL;
+    if (given_up)
+        cut_off(server, given_up);
+    return client;
+}
+
+/* Also lets no forked child keep a connection open. */
 static void on_connection(void *self, struct MHD_Connection *connection, void **state,
                           enum MHD_ConnectionNotificationCode code)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    (void)self;
-    (void)state;
-    if (info && code == MHD_CONNECTION_NOTIFY_STARTED)
+    const union MHD_ConnectionInfo *from =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    CHECK(info);
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         fork_files_add(info->connect_fd);
-    else if (info)
+        *state = client_begin(self, info->connect_fd, from ? from->client_addr : NULL);
+    } else {
         /* libmicrohttpd closes the descriptor after this call */
         fork_files_remove(info->connect_fd);
+        *(struct client *)*state = (struct client){.file = -1};
+    }
+}
+
+static void cut_off_slow_clients(struct web_server *server)
+{
+    for (int i = 0; i < WEB_CONNECTIONS_MAX; i++) {
+        struct client *client = &server->clients[i];
+        if (client->file >= 0 && !client->is_watcher &&
+            ++client->age_s > (client->is_answered ? ANSWER_S : REQUEST_S))
+            cut_off(server, client);
+    }
+}
+
+/* A client that is receiving a text still gets all of it. */
+void web_server_renew(struct web_server *server)
+{
+    forget_texts(server);
+    cut_off_slow_clients(server);
 }
 
 static void no_log(void *self, const char *format, va_list values)
@@ -418,14 +552,16 @@ enum error web_server_open(struct web_server **made, const struct address *liste
     server->owner = *owner;
     server->port = port_of(file);
     server->has_token = token != NULL;
+    for (int i = 0; i < WEB_CONNECTIONS_MAX; i++)
+        server->clients[i].file = -1;
     if (token)
         hash_token(server->token, token);
     server->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, no_log, NULL,
         MHD_OPTION_LISTEN_SOCKET, file, MHD_OPTION_CONNECTION_LIMIT, (unsigned)WEB_CONNECTIONS_MAX,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)MEMORY_BYTES, MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)WEB_PER_ADDRESS_MAX,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, NULL, MHD_OPTION_END);
+        (size_t)MEMORY_BYTES, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_END);
     if (!server->daemon) {
         (void)close(file);
         free(server);
@@ -449,7 +585,7 @@ void web_server_close(struct web_server *server)
             MHD_resume_connection(server->watchers[i].connection);
     fork_files_remove(server->socket);
     MHD_stop_daemon(server->daemon); /* also closes the listening socket */
-    web_server_renew(server);
+    forget_texts(server);
     free(server);
 }
 
@@ -470,7 +606,9 @@ bool web_server_run(struct web_server *server)
     bool is_due = true;
     for (int turn = 0; turn < TURNS_MAX && is_due; turn++) {
         (void)MHD_run(server->daemon);
-        is_due = MHD_get_timeout(server->daemon, &wait_ms) == MHD_YES && wait_ms == 0;
+        server->turns_due -= server->turns_due > 0;
+        is_due = server->turns_due > 0 ||
+                 (MHD_get_timeout(server->daemon, &wait_ms) == MHD_YES && wait_ms == 0);
     }
     return is_due;
 }

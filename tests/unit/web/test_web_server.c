@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
@@ -19,10 +20,15 @@
 #include "web/web_server.h"
 
 #define ANSWER_BYTES (256 * 1024)
+#define LARGE_BYTES  (16 * 1024 * 1024)
+#define SLOW_CLIENTS 100
+#define REQUEST_S    10
+#define ANSWER_S     60
 
 static struct web_server *server;
 static bool is_well;
-static int made; /* number of texts made so far */
+static int made;      /* number of texts made so far */
+static bool is_large; /* texts are larger than the socket buffers */
 static char answer[ANSWER_BYTES];
 
 static char *make(void *self, enum web_text what, size_t *count)
@@ -31,10 +37,10 @@ static char *make(void *self, enum web_text what, size_t *count)
                                         [WEB_STATUS] = "{\"status\":1}",
                                         [WEB_METRICS] = "up 1\n"};
     (void)self;
-    char *text = strdup(TEXTS[what]);
+    char *text = is_large ? calloc(1, LARGE_BYTES) : strdup(TEXTS[what]);
     made++;
     assert_non_null(text);
-    *count = strlen(text);
+    *count = is_large ? LARGE_BYTES : strlen(text);
     return text;
 }
 
@@ -50,6 +56,7 @@ static void open_with(const char *token)
     const struct address listen = {.host = "127.0.0.1"};
     struct problem problem;
     is_well = true;
+    is_large = false;
     assert_int_equal(web_server_open(&server, &listen, token, &owner, &problem), OK);
 }
 
@@ -306,6 +313,103 @@ static void more_watchers_than_there_is_room_for_are_told_so(void **state)
     (void)close(watch());
 }
 
+static void slow_clients_keep_no_client_of_their_address_out(void **state)
+{
+    int files[SLOW_CLIENTS];
+    (void)state;
+    open_with(NULL);
+    const int watcher = watch();
+    for (int i = 0; i < SLOW_CLIENTS; i++) {
+        files[i] = dial();
+        send_request(files[i], "GET /metrics HTTP/1.1\r\n" HERE);
+        (void)web_server_run(server);
+    }
+    for (int i = 0; i < 10; i++)
+        assert_says(ask("GET /metrics", HERE), 200, "up 1");
+    web_server_send(server, copy("{\"n\":1}"));
+    assert_non_null(strstr(read_until(watcher, "\"n\":1}\n\n"), "data: {\"n\":1}\n\n"));
+    for (int i = 0; i < SLOW_CLIENTS; i++)
+        (void)close(files[i]);
+    (void)close(watcher);
+}
+
+/* Lets a second pass for the server. */
+static void pass_second(void)
+{
+    web_server_renew(server);
+    (void)web_server_run(server);
+}
+
+/* The server has ended the connection; the client has read all that came before. */
+static bool is_cut_off(int file)
+{
+    char some[4096];
+    ssize_t got;
+    do
+        got = recv(file, some, sizeof some, MSG_DONTWAIT);
+    while (got > 0);
+    return got == 0 || errno == ECONNRESET;
+}
+
+static void a_request_must_arrive_within_its_deadline(void **state)
+{
+    (void)state;
+    open_with(NULL);
+    const int file = dial();
+    send_request(file, "GET /metrics HTTP/1.1\r\n" HERE);
+    (void)web_server_run(server); /* accepts the connection */
+    for (int i = 0; i < REQUEST_S; i++) {
+        send_request(file, "X-Slow: yes\r\n");
+        pass_second();
+        assert_false(is_cut_off(file));
+    }
+    pass_second();
+    assert_true(is_cut_off(file));
+    (void)close(file);
+}
+
+static void each_request_of_a_connection_has_its_own_deadline(void **state)
+{
+    (void)state;
+    open_with(NULL);
+    const int file = dial();
+    for (int i = 0; i < 3 * REQUEST_S; i++) {
+        send_request(file, "GET /metrics HTTP/1.1\r\n" HERE "\r\n");
+        assert_says(read_until(file, "up 1\n"), 200, "up 1");
+        pass_second();
+    }
+    assert_false(is_cut_off(file));
+    (void)close(file);
+}
+
+static void an_answer_must_be_read_within_its_deadline(void **state)
+{
+    (void)state;
+    open_with(NULL);
+    is_large = true;
+    const int file = dial();
+    send_request(file, "GET /status.json HTTP/1.1\r\n" HERE "\r\n");
+    turn_until(file);
+    for (int i = 0; i < ANSWER_S; i++)
+        pass_second();
+    assert_int_equal(recv(file, answer, 1, MSG_DONTWAIT), 1);
+    pass_second();
+    assert_true(is_cut_off(file));
+    (void)close(file);
+}
+
+static void watchers_stay_for_hours(void **state)
+{
+    (void)state;
+    open_with(NULL);
+    const int file = watch();
+    for (int i = 0; i < 10000; i++)
+        pass_second();
+    web_server_send(server, copy("{\"n\":1}"));
+    assert_non_null(strstr(read_until(file, "\"n\":1}\n\n"), "data: {\"n\":1}\n\n"));
+    (void)close(file);
+}
+
 static void it_ends_with_watchers_and_half_requests(void **state)
 {
     (void)state;
@@ -341,6 +445,11 @@ int main(void)
         cmocka_unit_test_teardown(watchers_are_sent_events_as_they_come, stop),
         cmocka_unit_test_teardown(a_slow_client_misses_events_and_others_get_them, stop),
         cmocka_unit_test_teardown(more_watchers_than_there_is_room_for_are_told_so, stop),
+        cmocka_unit_test_teardown(slow_clients_keep_no_client_of_their_address_out, stop),
+        cmocka_unit_test_teardown(a_request_must_arrive_within_its_deadline, stop),
+        cmocka_unit_test_teardown(each_request_of_a_connection_has_its_own_deadline, stop),
+        cmocka_unit_test_teardown(an_answer_must_be_read_within_its_deadline, stop),
+        cmocka_unit_test_teardown(watchers_stay_for_hours, stop),
         cmocka_unit_test_teardown(it_ends_with_watchers_and_half_requests, stop),
         cmocka_unit_test_teardown(a_taken_port_is_said, stop),
     };
