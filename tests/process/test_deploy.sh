@@ -180,6 +180,13 @@ gives state_dir /state
 gives swarm_key /run/here/swarm.key
 is_enough "$(sed -n 's/^TimeoutStopSec=//p' "$unit")"
 user_unit=$deploy/systemd/user/hearsay.service
+# A unit must start again however often its node fails. Only a mistake that a restart cannot correct
+# keeps it down.
+for name in "$unit" "$deploy/systemd/hearsay@.service" "$user_unit"; do
+    grep -qx 'StartLimitIntervalSec=0' "$name" || fail "$name gives up after some failures"
+    grep -qx 'Restart=on-failure' "$name" || fail "$name is not restarted"
+    grep -qx 'RestartPreventExitStatus=2 4 6' "$name" || fail "$name keeps other failures down"
+done
 # shellcheck disable=SC2046 # words of a command line
 accepted $(sed -n 's/^ExecStart=hearsay //p' "$user_unit" | sed "s|node.conf|$root/configs/node.conf|")
 is_enough "$(sed -n 's/^TimeoutStopSec=//p' "$user_unit")"
