@@ -51,6 +51,11 @@ find_package(CUDAToolkit REQUIRED)
 set(CMAKE_CUDA_STANDARD 17)
 # No fused multiply-add, so that results equal those of the CPU.
 string(APPEND CMAKE_CUDA_FLAGS " -fmad=false -Xcompiler=-Wall,-Wextra,-Wno-unused-function")
+# The host's part is compiled like the rest of the program (CMakeLists.txt).
+string(APPEND CMAKE_CUDA_FLAGS " -Xcompiler=-fstack-protector-strong,-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=")
+if(HAVE_STACK_CLASH_PROTECTION)
+  string(APPEND CMAKE_CUDA_FLAGS " -Xcompiler=-fstack-clash-protection")
+endif()
 if(WERROR)
   string(APPEND CMAKE_CUDA_FLAGS " -Werror=all-warnings -Xcompiler=-Werror")
 endif()
