@@ -307,11 +307,13 @@ static void trace_move(FILE *file, const struct update *update)
 static void trace(struct world *world, uint32_t i, const struct action *action)
 {
     static const char *const names[] = {
-        [ACTION_DIAL] = "dial",        [ACTION_SEND] = "send",   [ACTION_HANGUP] = "hangup",
-        [ACTION_APPLY] = "apply",      [ACTION_TRAIN] = "train", [ACTION_PUBLISH] = "publish",
-        [ACTION_READ] = "read",        [ACTION_WRITE] = "write", [ACTION_SAVE] = "save",
-        [ACTION_PREDICT] = "predict",  [ACTION_NOTE] = "note",   [ACTION_RESTART] = "restart",
-        [ACTION_FINISHED] = "finished"};
+        [ACTION_DIAL] = "dial",         [ACTION_SEND] = "send",
+        [ACTION_HANGUP] = "hangup",     [ACTION_APPLY] = "apply",
+        [ACTION_TRAIN] = "train",       [ACTION_PUBLISH] = "publish",
+        [ACTION_READ] = "read",         [ACTION_WRITE] = "write",
+        [ACTION_SAVE] = "save",         [ACTION_PREDICT] = "predict",
+        [ACTION_NOTE] = "note",         [ACTION_RESTART] = "restart",
+        [ACTION_FINISHED] = "finished", [ACTION_INCARNATION] = "incarnation"};
     const bool has_conn =
         action->kind == ACTION_DIAL || action->kind == ACTION_SEND || action->kind == ACTION_HANGUP;
     const uint64_t conn = has_conn ? action->conn : 0;
@@ -370,6 +372,11 @@ static void act(struct world *world, uint32_t i, const struct action *action)
         break;
     case ACTION_NOTE:
         world_note(world, i, &action->note);
+        break;
+    case ACTION_INCARNATION:
+        at->options.incarnation = u64_max(action->first, at->sim_disk.incarnation);
+        at->sim_disk.incarnation = at->options.incarnation + NODE_INCARNATIONS;
+        node_on_incarnation(at->node, world_now_ns(world), at->options.incarnation);
         break;
     case ACTION_RESTART:
         at->starts_again = true;

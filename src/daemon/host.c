@@ -14,6 +14,18 @@
 #include "state/saver.h"
 #include "state/state_dir.h"
 
+/* Reserves later incarnations than those of this start. Without them, the node must say nothing. */
+static void reserve(struct host *host, uint64_t first)
+{
+    struct problem problem;
+    uint64_t incarnation;
+    if (incarnation_begin(disk_real(), host->config->node.state_dir, first, NODE_INCARNATIONS,
+                          &incarnation, &problem) == OK)
+        node_on_incarnation(host->node, monotonic_ns(), incarnation);
+    else
+        event_log_say(&host->report, monotonic_ns(), NOTE_RESUMED, LEVEL_ERROR, problem.text);
+}
+
 static void do_actions(struct host *host)
 {
     struct action action;
@@ -42,6 +54,9 @@ static void do_actions(struct host *host)
         case ACTION_NOTE:
             event_log_note(&host->report, &action.note);
             web_on_note(&host->web, &action.note);
+            break;
+        case ACTION_INCARNATION:
+            reserve(host, action.first);
             break;
         case ACTION_RESTART:
         case ACTION_FINISHED:

@@ -190,6 +190,7 @@ static void welcome(struct node *node, const struct peer *peer)
     (void)snprintf(text, sizeof text, "is a neighbour (%s called)%s", peer->dialled ? "we" : "it",
                    spoken_remark(node, peer));
     (void)connection_note(node, peer, NOTE_NEIGHBOUR, LEVEL_INFO, text);
+    member_gossip_show_later(node, peer);
     connection_ping(node, peer);
     pacer_say_ack(node, peer);
     member_gossip_renew(node);

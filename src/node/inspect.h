@@ -85,6 +85,8 @@ uint32_t node_reach(const struct node *node, uint32_t i);
 /* Sets *out to the origin of this node's present incarnation. */
 void node_own(const struct node *node, struct node_origin *out);
 uint64_t node_incarnation(const struct node *node);
+/* Answers INCARNATION: NODE_INCARNATIONS numbers from `incarnation` on are durably reserved. */
+void node_on_incarnation(struct node *node, uint64_t now_ns, uint64_t incarnation);
 
 /* Returns the operator's order with this number, in [1, node_orders_count]. */
 const struct order *node_order(const struct node *node, uint32_t number);

@@ -8,6 +8,7 @@
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/identity_clash.h"
 #include "node/broadcast/progress.h"
+#include "node/broadcast/replace_version.h"
 #include "node/broadcast/retract.h"
 #include "node/byzantine.h"
 #include "node/connection/admission_control.h"
@@ -335,6 +336,19 @@ void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)
     broadcast_on_applied(node, entries);
 }
 
+void node_on_incarnation(struct node *node, uint64_t now_ns, uint64_t incarnation)
+{
+    begin_event(node, now_ns);
+    CHECK(publishing_state(node) != PUBLISHING_OUT);
+    if (!replace_version_raise_incarnation(node, incarnation))
+        return; /* the table of origins is full, as a note says */
+    identity_clash_on_reserved(node, incarnation);
+    member_gossip_sign_again(node);
+    member_gossip_flush(node);
+    fetch_forgive(node);
+    anti_entropy_show_all(node);
+}
+
 /* The following functions choose the next action. */
 
 /* Returns the outer momentum of the learner's next update. It is 0 before the node's first
@@ -405,5 +419,6 @@ bool node_next(struct node *node, struct action *action)
            fetch_next_write(node, action) || next_apply(node, action) || next_train(node, action) ||
            next_publish(node, action) || serve_next_read(node, action) ||
            serve_next_save(node, action) || inference_next(node, action) ||
-           join_next_restart(node, action) || leave_next_finished(node, action);
+           join_next_restart(node, action) || identity_clash_next(node, action) ||
+           leave_next_finished(node, action);
 }

@@ -128,19 +128,20 @@ struct node_options {
 };
 
 enum action_kind {
-    ACTION_DIAL,    /* connect to `address`; then call node_on_connected or node_on_closed */
-    ACTION_SEND,    /* send `bytes` to `conn`; then call node_on_sent */
-    ACTION_HANGUP,  /* close `conn`; then call node_on_closed */
-    ACTION_APPLY,   /* apply `update`, valid until the next node_next; then call node_on_applied */
-    ACTION_TRAIN,   /* start training from the swarm's base; once, if options.trains */
-    ACTION_PUBLISH, /* cut an update according to `terms`; then call node_on_published */
-    ACTION_READ,    /* read `entries` of the base, perhaps during a step; then call node_on_read */
-    ACTION_WRITE,   /* write `units` into the base; then call node_on_applied */
-    ACTION_SAVE,    /* save the learner; then call node_on_saved */
-    ACTION_PREDICT, /* predict for `entries` samples; then call node_on_predicted */
-    ACTION_NOTE,    /* show `note` to a person */
-    ACTION_RESTART, /* start again from the checkpoint: no neighbour has all missing blocks */
-    ACTION_FINISHED /* stop: the node has left the swarm */
+    ACTION_DIAL,     /* connect to `address`; then call node_on_connected or node_on_closed */
+    ACTION_SEND,     /* send `bytes` to `conn`; then call node_on_sent */
+    ACTION_HANGUP,   /* close `conn`; then call node_on_closed */
+    ACTION_APPLY,    /* apply `update`, valid until the next node_next; then call node_on_applied */
+    ACTION_TRAIN,    /* start training from the swarm's base; once, if options.trains */
+    ACTION_PUBLISH,  /* cut an update according to `terms`; then call node_on_published */
+    ACTION_READ,     /* read `entries` of the base, perhaps during a step; then call node_on_read */
+    ACTION_WRITE,    /* write `units` into the base; then call node_on_applied */
+    ACTION_SAVE,     /* save the learner; then call node_on_saved */
+    ACTION_PREDICT,  /* predict for `entries` samples; then call node_on_predicted */
+    ACTION_NOTE,     /* show `note` to a person */
+    ACTION_RESTART,  /* start again from the checkpoint: no neighbour has all missing blocks */
+    ACTION_FINISHED, /* stop: the node has left the swarm */
+    ACTION_INCARNATION /* reserve incarnations from `first` on; then call node_on_incarnation */
 };
 
 struct action {
@@ -160,7 +161,7 @@ struct action {
     uint64_t swarm_samples;     /* TRAIN: samples that the swarm has learned */
     struct publish_terms terms; /* PUBLISH: size limits and weight of the update */
     bool last;                  /* PUBLISH: first end training; no other publication will follow */
-    uint64_t first;       /* READ, WRITE: first entry; SAVE: for use by the owner (executor.h) */
+    uint64_t first;       /* READ, WRITE: first entry; SAVE: for use by the owner; INCARNATION */
     uint32_t entries;     /* READ, WRITE: number of entries; PREDICT: number of samples */
     const int32_t *units; /* WRITE: new base entries; valid until the next node_next */
     bool keep_weights; /* WRITE: keep the weights; the residual takes the difference to the base */
@@ -177,8 +178,7 @@ void node_free(struct node *node);
 
 bool node_next(struct node *node, struct action *action);
 
-/* Call it when a peer has connected from this address. Returns the number of the new
- * conversation; 0 = close the connection at once. */
+/* Call it when a peer has connected. Returns the number of the conversation; 0 = close at once. */
 uint64_t node_on_accept(struct node *node, uint64_t now_ns, const struct address *from);
 void node_on_connected(struct node *node, uint64_t now_ns, uint64_t conn);
 /* Returns the time until which to read nothing from `conn`, which causes too much work; 0 = read.

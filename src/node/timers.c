@@ -1,6 +1,7 @@
 #include "node/timers.h"
 
 #include "node/broadcast/broadcast.h"
+#include "node/broadcast/identity_clash.h"
 #include "node/broadcast/progress.h"
 #include "node/discovery/discovery.h"
 #include "node/expulsion.h"
@@ -121,6 +122,7 @@ static void check_all(struct node *node)
         anti_entropy_show_all(node);
     join_consider(node);
     expulsion_consider(node);
+    identity_clash_consider(node);
     key_rotation_consider(node);
 }
 

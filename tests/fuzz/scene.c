@@ -360,6 +360,9 @@ static void act(struct scene *scene, const struct action *action)
         break;
     case ACTION_NOTE:
         break;
+    case ACTION_INCARNATION:
+        node_on_incarnation(scene->node, scene->now_ns, action->first);
+        break;
     default:
         on_order(scene, action);
     }

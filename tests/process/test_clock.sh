@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The wall clock of a node jumps, forward and back, by an hour and by a year. It must continue to
-# train, all peers must keep it, and no incarnation may repeat: test_clock.sh HEARSAY FAULTS
+# train, all peers must keep it, and no incarnation may repeat, not even if its state is lost:
+# test_clock.sh HEARSAY FAULTS
 set -euo pipefail
 # shellcheck source=tests/process/faults_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/faults_story.sh"
@@ -43,6 +44,19 @@ for jump in "-$year" "$year" 0; do
 done
 
 (($(incarnation one) > (EPOCHSECONDS + year / 2) * 1000)) || fail 'the clock was never wrong'
+
+tell 'a start without its state, with a clock that is a year slow'
+leave one
+wait_for 30 'two to be alone' shows two '"members_live":1,'
+before=$(incarnation one)
+rm -r "$dir/one" "$dir/one.log"
+suffers "-$year" 0
+start_faulty one "${nodes[@]}" --set data.shard=1/2 --set "node.peers=$(address_of two)"
+wait_for 60 'one to continue above its earlier life' notes one \
+    '"level":"warning".*an earlier start of this node had a later incarnation .* clock was set back'
+wait_for 60 'both nodes to be connected again' together
+(($(incarnation one) > before)) || fail "an incarnation is used again: $before is the smallest free one"
+! notes one 'limits.incarnations' || fail 'one blames the table of incarnations'
 
 tell 'both nodes end with one model'
 leave_together one two

@@ -146,6 +146,125 @@ static void gossip_with_a_record_that_is_not_signed_ends_its_sender(void **state
     assert_int_equal(world.nodes[0].notes[NOTE_IDENTITY_TAKEN], 0);
 }
 
+/* Starts node 1 of three without a disk, with a clock an hour slow. Returns the incarnation of its
+ * earlier life. `ends` ends that life. */
+static uint64_t start_without_past(void (*ends)(struct world *, uint32_t), uint64_t rest_ns)
+{
+    start_usual_swarm(3);
+    run(10 * SECOND_NS);
+    const uint64_t before = node_incarnation(world.nodes[1].node);
+    ends(&world, 1);
+    run(rest_ns);
+    if (world_is_running(&world, 1))
+        world_kill(&world, 1, false);
+    world_wipe(&world, 1);
+    world.nodes[1].clock_ms = -3600000;
+    world_start(&world, 1);
+    assert_true(node_incarnation(world.nodes[1].node) < before);
+    return before;
+}
+
+static void die(struct world *of, uint32_t i)
+{
+    world_kill(of, i, false);
+}
+
+static void is_a_member_above(uint64_t before)
+{
+    assert_true(world_is_running(&world, 1));
+    assert_null(clash(1));
+    assert_true(node_incarnation(world.nodes[1].node) > before);
+    assert_true(world.nodes[1].training);
+    assert_int_equal(world.nodes[1].last[NOTE_RESUMED].level, LEVEL_WARNING);
+    assert_non_null(strstr(world.nodes[1].last[NOTE_RESUMED].text, "clock was set back"));
+    assert_true(world_is_known(&world));
+    assert_true(stats_of(1).rumors_published > 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(world.nodes[i].notes[NOTE_FULL], 0);
+        assert_int_equal(world.nodes[i].notes[NOTE_IDENTITY_TAKEN], 0);
+    }
+    must_agree(20 * SECOND_NS);
+}
+
+static void a_node_that_lost_its_state_and_its_time_joins_again(void **state)
+{
+    (void)state;
+    const uint64_t before = start_without_past(die, SECOND_NS);
+    run(60 * SECOND_NS);
+    is_a_member_above(before);
+}
+
+static void so_does_one_whose_earlier_life_the_swarm_counts_as_dead(void **state)
+{
+    (void)state;
+    const uint64_t before = start_without_past(die, 300 * SECOND_NS);
+    run(60 * SECOND_NS);
+    is_a_member_above(before);
+}
+
+static void so_does_one_that_has_left(void **state)
+{
+    (void)state;
+    const uint64_t before = start_without_past(world_leave, 60 * SECOND_NS);
+    run(60 * SECOND_NS);
+    is_a_member_above(before);
+}
+
+/* The swarm has no rumor of the earlier life, so no history shows it. */
+static void so_does_one_that_has_never_published(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    start_usual_swarm(2);
+    options.trains = false;
+    const uint32_t third = add(&options);
+    world_introduce(&world, third, 0);
+    world_start(&world, third);
+    run(10 * SECOND_NS);
+    const uint64_t before = node_incarnation(world.nodes[third].node);
+    world_kill(&world, third, false);
+    run(300 * SECOND_NS);
+    world_wipe(&world, third);
+    world.nodes[third].clock_ms = -3600000;
+    world_start(&world, third);
+    run(60 * SECOND_NS);
+    assert_true(node_incarnation(world.nodes[third].node) > before);
+    assert_true(world_is_known(&world));
+}
+
+static void an_incarnation_above_is_on_the_disk(void **state)
+{
+    (void)state;
+    const uint64_t before = start_without_past(die, SECOND_NS);
+    run(60 * SECOND_NS);
+    is_a_member_above(before);
+    const uint64_t raised = node_incarnation(world.nodes[1].node);
+    world_kill(&world, 1, false);
+    world_start(&world, 1);
+    assert_true(node_incarnation(world.nodes[1].node) > raised);
+}
+
+/* FIRST has the earlier incarnation although it starts later: its clock is slow. TWIN is alive. */
+static void a_slow_clock_puts_no_running_twin_out(void **state)
+{
+    (void)state;
+    add_nodes();
+    world_introduce(&world, FIRST, HUB);
+    world_introduce(&world, TWIN, HUB);
+    cut(FIRST, TWIN);
+    world_start(&world, HUB);
+    world_start(&world, FAR);
+    world_start(&world, TWIN);
+    run(10 * SECOND_NS);
+    world.nodes[FIRST].clock_ms = -3600000;
+    world_start(&world, FIRST);
+    run(PERIODS * SECOND_NS);
+    assert_null(clash(TWIN));
+    assert_true(!world_is_running(&world, FIRST) || clash(FIRST) ||
+                node_incarnation(world.nodes[FIRST].node) <
+                    node_incarnation(world.nodes[TWIN].node));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +275,12 @@ int main(void)
         STORY(a_restart_is_no_clash),
         STORY(a_goodbye_with_a_record_that_is_not_signed_ends_no_node),
         STORY(gossip_with_a_record_that_is_not_signed_ends_its_sender),
+        STORY(a_node_that_lost_its_state_and_its_time_joins_again),
+        STORY(so_does_one_whose_earlier_life_the_swarm_counts_as_dead),
+        STORY(so_does_one_that_has_left),
+        STORY(so_does_one_that_has_never_published),
+        STORY(an_incarnation_above_is_on_the_disk),
+        STORY(a_slow_clock_puts_no_running_twin_out),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -3,9 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/min_max.h"
+#include "base/time_units.h"
 #include "node/broadcast/broadcast.h"
 #include "node/lifecycle/lifecycle.h"
 
+/* An earlier life with a later incarnation has ended if no newer record of it comes for two of its
+ * renewal periods, and this time. Half: a slow link may delay a record that long. Double: a node
+ * whose clock was set back joins later. */
+#define ENDED_NS (2 * SECOND_NS)
 /* Newer records that prove that a later start is alive: a dead process signs none. */
 #define RISES 1
 
@@ -15,6 +21,12 @@ struct identity_clash {
     uint64_t incarnation; /* incarnation of the later start known from gossip; 0 = none */
     uint64_t stamp;       /* stamp of the later start's newest record */
     uint32_t rises;       /* newer records of the later start since it became known */
+    enum stage stage;     /* stage in the newest record */
+    uint64_t renew_ns;    /* renewal period in the newest record */
+    uint64_t head;        /* latest incarnation above ours of a signed head; 0 = none */
+    uint64_t sign_ns;     /* time of the last newer record or head */
+    uint64_t wanted;      /* incarnation that the owner must reserve; 0 = none */
+    bool is_asked;        /* the owner was asked to reserve `wanted` */
 };
 
 size_t identity_clash_arena_bytes(void)
@@ -115,6 +127,9 @@ enum error identity_clash_on_gossip(struct node *node, const struct peer *from,
     clash->rises = twin.incarnation == clash->incarnation ? clash->rises + 1 : 0;
     clash->incarnation = twin.incarnation;
     clash->stamp = twin.stamp;
+    clash->stage = twin.stage;
+    clash->renew_ns = twin.renew_ms * MS_NS;
+    clash->sign_ns = node->now_ns;
     if (clash->rises >= RISES && twin.stage == STAGE_RUNNING && joining_has_joined(node))
         end(node, from, "relays records of a later start of this node");
     return OK;
@@ -128,4 +143,53 @@ void identity_clash_on_rumor(struct node *node, const struct peer *from, struct 
         end(node, from,
             "relays a rumor under this node's identity and incarnation that a copy of this node "
             "published");
+}
+
+void identity_clash_on_head(struct node *node, uint64_t incarnation)
+{
+    struct identity_clash *clash = node->identity_clash;
+    if (incarnation <= broadcast_own(node)->incarnation || incarnation <= clash->head)
+        return;
+    clash->head = incarnation;
+    clash->sign_ns = node->now_ns;
+}
+
+void identity_clash_consider(struct node *node)
+{
+    struct identity_clash *clash = node->identity_clash;
+    const uint64_t own = broadcast_own(node)->incarnation;
+    const bool has_record = clash->incarnation > own;
+    const uint64_t latest = u64_max(clash->head, clash->incarnation);
+    if (latest <= own || latest == UINT64_MAX || clash->wanted > latest || node_clash(node) ||
+        leaving_stage(node) != STAGE_RUNNING || publishing_state(node) == PUBLISHING_OUT)
+        return;
+    CHECK(clash->sign_ns <= node->now_ns);
+    const bool has_left = has_record && clash->stage == STAGE_LEFT;
+    const uint64_t wait_ns = has_left ? 0 : ENDED_NS + (has_record ? 2 * clash->renew_ns : 0);
+    if (node->now_ns - clash->sign_ns < wait_ns)
+        return;
+    clash->wanted = latest + 1;
+    clash->is_asked = false;
+}
+
+bool identity_clash_next(struct node *node, struct action *action)
+{
+    struct identity_clash *clash = node->identity_clash;
+    if (clash->wanted == 0 || clash->is_asked)
+        return false;
+    clash->is_asked = true;
+    *action = (struct action){.kind = ACTION_INCARNATION, .first = clash->wanted};
+    return true;
+}
+
+void identity_clash_on_reserved(struct node *node, uint64_t incarnation)
+{
+    struct identity_clash *clash = node->identity_clash;
+    CHECK(clash->is_asked && clash->wanted > 0 && incarnation >= clash->wanted);
+    (void)notes_add(&node->notes, node->now_ns, NOTE_RESUMED, LEVEL_WARNING,
+                    "an earlier start of this node had a later incarnation (%llu): this machine's "
+                    "clock was set back and the state folder is new; this node continues as "
+                    "incarnation %llu; check the clock",
+                    (unsigned long long)(clash->wanted - 1), (unsigned long long)incarnation);
+    clash->wanted = 0;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "base/min_max.h"
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/history.h"
 #include "node/broadcast/progress.h"
@@ -94,19 +95,45 @@ bool replace_version_can_keep(const struct node *node, const uint32_t *next)
     return true;
 }
 
-bool replace_version_begin_incarnation(struct node *node)
+/* Returns false if the table of origins is full. */
+static bool begin(struct node *node, uint64_t incarnation)
 {
     struct broadcast *broadcast = node->broadcast;
-    const uint64_t incarnation = broadcast->own->incarnation + 1;
-    CHECK(incarnation > node->options.incarnation);
-    if (incarnation == node->options.incarnation + NODE_INCARNATIONS)
-        return false;
+    CHECK(incarnation > broadcast->own->incarnation);
     struct origin *own = versions_add(&broadcast->versions, broadcast->own->id, incarnation);
     if (!own)
         return false;
     broadcast->own = own;
     broadcast->remembers = true;
     return true;
+}
+
+bool replace_version_begin_incarnation(struct node *node)
+{
+    const uint64_t incarnation = node->broadcast->own->incarnation + 1;
+    CHECK(incarnation > node->options.incarnation);
+    return incarnation < node->options.incarnation + NODE_INCARNATIONS && begin(node, incarnation);
+}
+
+bool replace_version_raise_incarnation(struct node *node, uint64_t incarnation)
+{
+    if (!begin(node, incarnation))
+        return false;
+    node->options.incarnation = incarnation;
+    return true;
+}
+
+uint64_t replace_version_own_future(const struct node *node, const uint8_t *history,
+                                    uint32_t entries)
+{
+    const struct origin *own = node->broadcast->own;
+    uint64_t latest = 0;
+    for (uint32_t i = 0; i < entries; i++) {
+        const struct history_entry entry = entry_at(history, i);
+        if (memcmp(entry.id, own->id, ID_BYTES) == 0 && entry.incarnation > own->incarnation)
+            latest = u64_max(latest, entry.incarnation);
+    }
+    return latest;
 }
 
 static uint64_t digest_of_logged(struct node *node, uint32_t origin_index, uint32_t seq)

@@ -20,6 +20,13 @@ bool replace_version_can_keep(const struct node *node, const uint32_t *next);
 /* Starts another incarnation of this node. Returns false if the table of origins is full or no
  * incarnation is left. */
 bool replace_version_begin_incarnation(struct node *node);
+/* Continues as this incarnation, which the owner has reserved with NODE_INCARNATIONS - 1 after it.
+ * Returns false if the table of origins is full. */
+bool replace_version_raise_incarnation(struct node *node, uint64_t incarnation);
+/* Returns the latest incarnation of this node in the history that is later than the present one;
+ * 0 = there is none. */
+uint64_t replace_version_own_future(const struct node *node, const uint8_t *history,
+                                    uint32_t entries);
 /* Replaces our version by that of the history. keep_ours: keep our rumors that the history
  * lacks. digest: digest of the base that the history describes. next: from replace_version_read.
  * Returns the sum of `digest` and the digests of those kept rumors that the learner was given. */

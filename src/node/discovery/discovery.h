@@ -22,6 +22,9 @@ void discovery_on_end(struct node *node, const struct peer *peer);
 
 /* Returns the time in which this node must renew its record, in ns; shorter while it leaves. */
 uint64_t member_gossip_period_ns(const struct node *node);
+/* Sends the neighbour the record of a later incarnation of itself, if there is one: it may not know
+ * that incarnation (identity_clash.h). */
+void member_gossip_show_later(struct node *node, const struct peer *peer);
 /* Signs a new record of this node if the last one is too old or no longer true. */
 void member_gossip_renew(struct node *node);
 /* Signs a new record of this node, because the context of signatures has changed. */

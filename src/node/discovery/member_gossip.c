@@ -414,6 +414,16 @@ void member_gossip_on_query(struct node *node, const struct peer *from, uint64_t
     }
 }
 
+void member_gossip_show_later(struct node *node, const struct peer *peer)
+{
+    CHECK(peer->state == PEER_OPEN);
+    const struct member *member = membership_find(node, peer->id);
+    if (!member || member->record.incarnation <= peer->incarnation)
+        return;
+    bit_set(neighbour_of(node, peer)->updates, membership_number(node, member), true);
+    neighbour_of(node, peer)->has_updates = true;
+}
+
 static void ask_for_list(struct node *node, const struct peer *from)
 {
     if (connection_say(node, from, &(struct message){.kind = MEMBER_QUERY}))

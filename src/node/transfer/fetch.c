@@ -341,6 +341,12 @@ static void release(struct node *node, uint64_t conn)
     fetch->cursor = 0;
 }
 
+void fetch_forgive(struct node *node)
+{
+    for (uint32_t i = 0; i < node->options.limits.peers_max; i++)
+        node->transfer->neighbours[i].refused_ns = 0;
+}
+
 static void give_up(struct node *node, const struct peer *donor)
 {
     struct transfer_neighbour *neighbour = transfer_neighbour(node, donor);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "node/broadcast/equivocation.h"
+#include "node/broadcast/identity_clash.h"
 #include "node/broadcast/replace_version.h"
 #include "node/broadcast/retract.h"
 #include "node/transfer/partition_private.h"
@@ -265,6 +266,12 @@ bool takeover_on_history(struct node *node, const struct peer *from, const struc
     request->is_asked = false;
     if (!equivocation_is_honest_history(node, request->history, request->entries)) {
         connection_hang_up(node, from, BYE_BROKEN, "sent an invalid history");
+        return false;
+    }
+    const uint64_t later = replace_version_own_future(node, request->history, request->entries);
+    if (later > 0) { /* of an earlier life, or of a copy of this node */
+        identity_clash_on_head(node, later);
+        give_up(node, from, false);
         return false;
     }
     const enum takeover taken = take_over(node, from);
