@@ -38,6 +38,9 @@ foreach(NAME ako_parts adpsgd gosgd sgp strom threshold_strategy gaia downpour d
 endforeach()
 target_compile_definitions(test_protocol PRIVATE
   PROTOCOL_PAGE="${CMAKE_SOURCE_DIR}/net/README.md") # contains the test vectors
+foreach(NAME config_file shared_settings scenario_shipped)
+  target_compile_definitions(test_${NAME} PRIVATE HEARSAY_CONFIGS="${CMAKE_SOURCE_DIR}/configs")
+endforeach()
 add_unit_tests(unit/executor "support_base;executor")
 add_unit_tests(unit/page "support_base;page")
 add_unit_tests(unit/web "support_base;web")

@@ -406,24 +406,15 @@ static void reports_a_file_that_cannot_be_opened_or_read(void **state)
     must_say(&problem, "/: cannot be read: Is a directory; name a file that you may read");
 }
 
-static void find_example(char *path, size_t room)
-{
-    const char *here = strrchr(__FILE__, '/');
-    assert_non_null(here);
-    (void)snprintf(path, room, "%.*s/../../../configs/node.conf", (int)(here - __FILE__), __FILE__);
-}
-
 static void the_example_holds_every_key_at_its_default_but_peers(void **state)
 {
     (void)state;
-    char path[CONFIG_PATH_BYTES];
     struct config config;
     struct config expected;
     struct problem problem = {""};
-    find_example(path, sizeof path);
     config_defaults(&config);
     set_others(&config); /* a key that the example lacks would keep this value */
-    if (load_file(&config, path, &problem) != OK)
+    if (load_file(&config, HEARSAY_CONFIGS "/node.conf", &problem) != OK)
         fail_msg("%s", problem.text);
     config_defaults(&expected);
     must_set(&expected, "node.peers=192.0.2.10:7770");

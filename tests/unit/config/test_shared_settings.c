@@ -59,12 +59,7 @@ static void a_relay_shares_no_training_settings(void **state)
 
 static FILE *open_example(void)
 {
-    char path[CONFIG_PATH_BYTES];
-    const char *here = strrchr(__FILE__, '/');
-    assert_non_null(here);
-    (void)snprintf(path, sizeof path, "%.*s/../../../configs/node.conf", (int)(here - __FILE__),
-                   __FILE__);
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(HEARSAY_CONFIGS "/node.conf", "r");
     assert_non_null(file);
     return file;
 }

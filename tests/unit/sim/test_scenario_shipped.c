@@ -13,21 +13,11 @@
 #include "events/event_queue.h"
 #include "scenario/scenario.h"
 
-/* Sets `path` to <project>/configs, the folder of the shipped scenarios. */
-static void configs_folder(char *path, size_t room)
-{
-    const char *here = strrchr(__FILE__, '/');
-    assert_non_null(here);
-    (void)snprintf(path, room, "%.*s/../../../configs", (int)(here - __FILE__), __FILE__);
-}
-
 static void load_shipped(struct scenario *scenario, const char *file)
 {
-    char folder[512];
     char path[1024];
     struct problem problem = {""};
-    configs_folder(folder, sizeof folder);
-    (void)snprintf(path, sizeof path, "%s/%s", folder, file);
+    (void)snprintf(path, sizeof path, HEARSAY_CONFIGS "/%s", file);
     if (scenario_load(scenario, path, NULL, 0, &problem) != OK)
         fail_msg("%s", problem.text);
 }
@@ -54,10 +44,8 @@ static void every_shipped_scenario_is_described_and_takes_about_a_minute(void **
 {
     (void)state;
     static struct scenario scenario;
-    char folder[512];
     int found = 0;
-    configs_folder(folder, sizeof folder);
-    DIR *dir = opendir(folder);
+    DIR *dir = opendir(HEARSAY_CONFIGS);
     assert_non_null(dir);
     for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
         if (strncmp(entry->d_name, "sim-", 4) != 0)
