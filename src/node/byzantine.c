@@ -442,6 +442,7 @@ bool byzantine_allows(const struct node *node, uint32_t origin_index, double len
 struct byzantine_burst byzantine_burst(const struct node *node, uint32_t origin_index)
 {
     const struct account *account = account_of(node, origin_index);
+    CHECK(account->claimed >= 0);
     return (struct byzantine_burst){
         .length = account->is_partial ? 0 : account->size.length,
         .samples = account->claimed,
@@ -455,6 +456,7 @@ double byzantine_excess(const struct node *node, uint32_t origin_index,
 {
     const struct byzantine *byzantine = node->byzantine;
     const struct origin *origin = latest_of(node, account_of(node, origin_index));
+    CHECK(burst->length >= 0 && burst->samples >= 0);
     if (!byzantine_has_medians(node))
         return 0;
     /* A publication of few samples is longer per sample, and harms no more than a median one. */

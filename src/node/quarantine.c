@@ -252,6 +252,7 @@ static void judge_withheld(struct node *node, uint32_t origin_index)
 {
     struct withholding *hold = &node->quarantine->withholdings[origin_index];
     const struct origin *origin = &broadcast_versions(node)->origins[origin_index];
+    CHECK(withheld_has(node, origin_index));
     hold->is_condemned &= condemns(node, origin_index, &hold->burst);
     if (!hold->is_condemned || node->now_ns < hold->vote_ns || !byzantine_has_medians(node) ||
         verdict_reason(node, origin->id) ||
@@ -285,6 +286,7 @@ static bool is_without_medians(const struct node *node)
     const uint64_t since_ns = joined_ns > 0 ? node->now_ns - joined_ns : 0;
     const uint32_t members =
         since_ns < ACQUAINTED_NS ? admitted_voters(node) : membership_live(node);
+    CHECK(joined_ns <= node->now_ns);
     return !byzantine_has_medians(node) && members > BYZANTINE_ENOUGH && since_ns < HELD_NS;
 }
 
@@ -310,6 +312,7 @@ static void withhold(struct node *node, uint32_t origin_index)
         hold->burst = burst;
     }
     hold->length = fmax(hold->length, length);
+    CHECK(hold->until_ns > hold->vote_ns);
     if (is_new)
         withheld_begin(node, origin_index);
 }

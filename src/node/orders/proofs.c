@@ -59,6 +59,7 @@ static const struct proof *what_counts(const struct known *known)
 /* Returns an entry without a proof or a decision; NULL if there is none. */
 static struct known *find_free(struct proofs *proofs)
 {
+    CHECK(proofs->proven <= NODE_PROOFS && proofs->count <= PROOFS_ACCUSED);
     for (uint32_t i = 0; i < proofs->count; i++)
         if (!proofs->known[i].is_proven && !proofs->known[i].is_decided)
             return &proofs->known[i];
