@@ -36,7 +36,7 @@ static inline struct numbers floats(const float *at)
     return numbers;
 }
 
-/* Returns the end of the vector, from index `first` on. */
+/* Returns the part of the vector that begins at index `first`. */
 static inline struct numbers numbers_from(struct numbers numbers, size_t first)
 {
     numbers.at = (char *)numbers.at + first * number_bytes(numbers.type);

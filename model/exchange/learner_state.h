@@ -32,7 +32,7 @@ struct learner_state {
     uint32_t at;              /* index of the next sample in its epoch */
     uint32_t batch;           /* samples per step; 0 = unknown */
     uint64_t random_walk;     /* state of a random walk's generator; 0 for a learner */
-    float *average;           /* [P] averaged base, in other memory; NULL = not wanted */
+    float *average;           /* [P] averaged base, in a buffer of its own; NULL = not saved */
     uint64_t average_samples; /* swarm_samples at the last addition to `average`; 0 = none */
 };
 

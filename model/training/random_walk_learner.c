@@ -170,9 +170,8 @@ static void account_held(struct random_walk *random_walk)
         allow(&random_walk->account, c, weight_at(random_walk, c), held_at(random_walk, c));
 }
 
-/* Subtracts from `produced` the withheld progress, which a publication that withholds nothing
- * drops.
- */
+/* Subtracts the withheld progress from `produced`. A publication that withholds nothing drops this
+ * progress. */
 static void account_forgotten(struct random_walk *random_walk)
 {
     struct account *account = &random_walk->account;

@@ -139,10 +139,10 @@ void wire_hang_up(struct wire *wire, uint32_t party, uint64_t conn);
 void wire_hold(struct wire *wire, uint32_t party, uint64_t conn, uint64_t until_ns);
 void wire_on_event(struct wire *wire, const struct event *event);
 
-/* Faults. wire_die: the host dies; its peers get resets, or nothing if `silently` or during a cut.
- * wire_half_open: the host loses its ends of all connections, unnoticed by its peers. wire_reset:
- * all connections between a and b break. wire_cut: adds (cut) or removes one cut from `from` to
- * `to`. */
+/* Faults. wire_die: the host dies; its peers get resets, except if `silently` or during a cut from
+ * the host to the peer. wire_half_open: the host loses its ends of all established connections,
+ * unnoticed by its peers. wire_reset: all connections between a and b break. wire_cut: adds a cut
+ * from `from` to `to`, or removes one if `cut` is false. */
 void wire_die(struct wire *wire, uint32_t party, bool silently);
 void wire_half_open(struct wire *wire, uint32_t party);
 void wire_reset(struct wire *wire, uint32_t a, uint32_t b);

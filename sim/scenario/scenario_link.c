@@ -6,7 +6,7 @@
 
 /* A link line during parsing. */
 struct reading {
-    /* From the first region to the second, or with `all` between every pair. */
+    /* From the first region to the second; with `all`, of every pair without its own link line. */
     struct path path;
     struct rate back; /* rate from the second region to the first */
     bool all;         /* link = all */

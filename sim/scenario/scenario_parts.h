@@ -49,7 +49,8 @@ enum error scenario_keys_allowed(const char *section, const char *name, const ch
 enum error scenario_group_add(struct scenario *scenario, const char *text,
                               struct problem *problem) MUST_USE;
 
-/* Replaces one clause of a group. name and value: such as "up" and "5 Mbit/s". */
+/* Replaces one clause of a group, or adds it if the group lacks it. An "at" clause is always added.
+ * name and value: such as "up" and "5 Mbit/s". */
 enum error scenario_group_set(struct group *group, const char *name, const char *value,
                               struct problem *problem) MUST_USE;
 

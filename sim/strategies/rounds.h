@@ -57,7 +57,8 @@ const float *rounds_play(const struct rounds_method *method, const void *setting
 
 void rounds_learn(struct learner *learner, uint32_t steps);
 
-/* Returns a configured setting, or the published value if the setting is CONFIG_AUTO_REAL. */
+/* Returns `configured`, or `published` if `configured` is CONFIG_AUTO_REAL. published: usually the
+ * value from the method's paper. */
 float rounds_or_published(double configured, double published);
 
 #endif

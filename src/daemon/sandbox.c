@@ -223,7 +223,8 @@ static bool allow_resolver(int rules, const struct ruleset *forbids)
     return allow(rules, forbids, folder, READS);
 }
 
-/* Allows the files that system libraries read: host names, time zone, processor, devices. */
+/* Allows reading what system libraries read: host names, time zone, processor, devices. Also allows
+ * writing to /dev/null or, with a GPU, to all of /dev. */
 static bool allow_system(int rules, const struct ruleset *forbids, bool has_gpu)
 {
     static const char *const reads[] = {"/usr",

@@ -30,7 +30,7 @@ struct sd_notify {
     uint64_t watchdog_ns;  /* nanoseconds between two WATCHDOG=1 messages; 0 = not wanted */
     uint64_t wake_ns;      /* next time at which sd_notify_on_time is due; UINT64_MAX = never */
     bool ready;            /* READY=1 was delivered */
-    bool complained;       /* the first lost message was reported */
+    bool complained;       /* the first failure was reported */
 };
 
 /* Reads the environment. If it is invalid, prints why, and no manager is notified. */

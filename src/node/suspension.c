@@ -145,7 +145,7 @@ void suspension_on_version(struct node *node, const struct peer *from,
                         version->hash);
     for (uint32_t i = 0; i < proofs; i++) {
         const bool has = bit_get(shown.excess, i);
-        /* Otherwise the version does not show whether the neighbour has rumors of the accused. */
+        /* An incomplete version that lists no rumor of the accused does not count as a vote. */
         if (has || is_complete || bit_get(shown.rest, i))
             note_vote(node, i, slot, has);
     }

@@ -1,5 +1,5 @@
-/* Measures a session's speed as a part of libsodium's. Seals and opens 64 KiB records, and calls
- * crypto_aead_chacha20poly1305_ietf on equally many bytes. Prints medians. */
+/* Compares the throughput of a session with that of libsodium's crypto_aead_chacha20poly1305_ietf,
+ * for messages of nearly 64 KiB. Prints both medians and their ratio. */
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>

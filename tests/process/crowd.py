@@ -17,9 +17,10 @@ def address(network):
 
 
 class Crowd:
-    """Two threads with connections to a port, from `networks` networks of addresses.
+    """Opens connections to a port on two threads, from source addresses in `networks` networks.
 
-    mute      connections that send nothing; each is opened again as soon as the node closes it
+    mute      number of connections that send nothing; each is opened again as soon as the node
+              closes it
     floods    connections opened and closed at once, per second; fewer if the machine is too slow
 
     `opened` counts both."""

@@ -54,11 +54,12 @@ class Witness(Guest):
             print(f"{len(self.agreed)} versions are the sum, the last of {len(names)} rumors")
 
     def visit(self, path):
-        """Listens until all neighbours have left, then saves the rumors: each as its size and bytes."""
+        """Listens until all neighbours have left or one turns this client away. Then saves each
+        rumor as its size and bytes."""
         try:
             self.until(lambda: all(neighbour.closed for neighbour in self.neighbours))
         except TurnedAway:
-            pass  # all neighbours have left
+            pass  # a neighbour refused this client or closed the connection
         with open(path, "wb") as file:
             for data in self.data.values():
                 file.write(struct.pack("<I", len(data)) + data)

@@ -43,7 +43,7 @@ struct shape_of_product {
 
 struct algorithm {
     cublasLtMatmulAlgo_t algo;
-    bool is_possible; /* false if no algorithm can compute the product */
+    bool is_possible; /* false if cuBLASLt lists no algorithm or does not support the chosen one */
 };
 
 /* Descriptors of a product. cuBLASLt's matrices are column major, which makes ours transposed, so

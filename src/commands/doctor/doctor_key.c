@@ -61,8 +61,9 @@ static void say_missing(struct doctor *doctor, const struct order *order)
                    node->swarm_key, (unsigned)order->number, node->state_dir, node->swarm_key);
 }
 
-/* Compares the configured key with the keys of the orders in the folder. The configured key may be
- * newer than all of them. */
+/* Compares the configured key with the latest key order in the folder: the key that it introduced
+ * and the key that it replaced. If the folder has the introduced key, reports that one, even if no
+ * order names the configured key. A node would count that configured key as the newest. */
 static void look_at_orders(struct doctor *doctor)
 {
     const struct config_node *node = &doctor->config.node;

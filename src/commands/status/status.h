@@ -27,8 +27,9 @@ enum error status_ask(const char *dir, int wait_ms, json_t **page,
                       struct problem *problem) MUST_USE;
 
 /* Print parts of a status page for people: the node itself, its links, or the members. Each line
- * has at most STATUS_COLUMNS columns and ends with a line feed. Tables begin with a heading. A
- * node without links has one line that says so. */
+ * ends with a line feed. Only lines about harmful members or saturated weights may have more than
+ * STATUS_COLUMNS columns. Tables begin with a heading. A node without links has one line that says
+ * so. */
 void status_print_node(FILE *out, const json_t *page);
 void status_print_links(FILE *out, const json_t *page);
 void status_print_members(FILE *out, const json_t *page);

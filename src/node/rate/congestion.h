@@ -7,17 +7,18 @@
  *
  * The receiver acknowledges at intervals how many bytes have arrived, with its own clock's time of
  * the last arrival. The difference to the time when that byte was sent is the one-way delay
- * plus the offset of the two clocks. The least delay of the last minute is the base delay. Any
- * excess is the backlog: the queueing delay of all traffic on the path. LEDBAT (RFC 6817) uses the
- * same signal. Socket buffers and losses are not read.
+ * plus the offset of the two clocks. The least delay of this half minute and the previous one is
+ * the base delay. Any excess is the backlog: the queueing delay of all traffic on the path. LEDBAT
+ * (RFC 6817) uses the same signal. Socket buffers and losses are not read.
  *
- * A round ends when bytes sent after its start have arrived, or when all bytes have, so the end of
- * a burst counts. If the backlog exceeds a target, the rate falls. If it does not, and the round
- * tested the rate, the rate rises. Before the first backlog, each round doubles the rate if the
- * round carried enough bytes to test the rate; the last bytes of a burst are too few. The target
- * (22 ms at 5 Mbit/s) is smaller at higher rates, so the faster of two flows through one queue
- * gives way, as in Swift (SIGCOMM 2020). An untested rate is a lower bound of the link's capacity.
- * After an overload the rate rises carefully, because acknowledgements of a long path show an
+ * A round lasts at least 50 ms. It ends when bytes sent after its start have arrived, or when all
+ * bytes have, so the end of a burst ends a round. If the backlog exceeds a target, the rate falls,
+ * unless the backlog is already shrinking. If it is below the target and the round tested the rate,
+ * the rate rises. Before the first backlog, each round doubles the rate if the round carried enough
+ * bytes to test the rate. The last round of a burst usually carries too few. The target (22 ms at
+ * 5 Mbit/s) is smaller at higher rates, so the faster of two flows through one queue gives way, as
+ * in Swift (SIGCOMM 2020). An untested rate is a lower bound of the link's capacity. After an
+ * overload the rate rises carefully: on a long path, acknowledgements show the effect of an
  * increase late. The first increase can add a backlog of two targets at most; each good round
  * raises that limit 1.5 times.
  *

@@ -20,7 +20,7 @@ class Unsupported(ArgumentError):
 
 
 class ConfigError(Error, ValueError):
-    """The configuration is wrong; the text names file, line and key."""
+    """The configuration is wrong; the text names the setting and, if known, its line."""
 
 
 class Failed(Error):

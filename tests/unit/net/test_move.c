@@ -81,7 +81,8 @@ static void a_rumor_takes_as_many_entries_as_may_move_together(void **state)
     assert_int_equal(move_entries(MOVE_MAX / 100, levels + 10, MANY - 10, 1), 1);
 }
 
-/* Entries cut at the level that an amount allows always fit, in the worst case one to a rumor. */
+/* Entries with levels up to update_level_max(amount) can always be sent. In the worst case, each
+ * rumor has one entry. */
 static void cut_entries_always_fit_and_are_allowed(void **state)
 {
     (void)state;

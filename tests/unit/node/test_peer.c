@@ -112,7 +112,7 @@ static void begin_with(uint16_t ones, uint8_t ones_newer, uint16_t others, uint8
 }
 
 /* Checks that both peers speak this protocol version. bytes: payload of handshake message 2, which
- * also names the version if both peers speak a newer one. */
+ * also names the version if that is newer than the dialer's oldest one. */
 static void must_speak(uint16_t protocol, size_t bytes)
 {
     const uint8_t *said;

@@ -283,7 +283,8 @@ static void bottlenecks_have_three_convolutions_and_a_first_shortcut(void **stat
     end();
 }
 
-/* Each line differs by one layer from an image model that has names. */
+/* The first two lines have no residual block. Each other line differs by one layer from an image
+ * model that has names. */
 static void other_nets_of_images_have_none(void **state)
 {
     (void)state;
