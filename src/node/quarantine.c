@@ -323,6 +323,8 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
     const uint8_t *id = broadcast_versions(node)->origins[step->origin_index].id;
     if (memcmp(id, node->options.identity->id, ID_BYTES) == 0)
         return; /* the rumor is from an earlier incarnation of this node itself */
+    if (node->options.limits.quarantines && node->quarantine->members == 0)
+        look_at_members(node); /* a rumor may arrive before the first review */
     byzantine_on_rumor(node, step);
     const double length = byzantine_length(node, step->origin_index);
     const struct byzantine_burst burst = byzantine_burst(node, step->origin_index);
