@@ -44,9 +44,8 @@ enum hearsay_error {
     HEARSAY_FORKED,      /* the node belongs to the parent process, and this is a child */
     HEARSAY_NOT_JOINED,  /* hearsay_join has not returned 0 yet */
     HEARSAY_TOO_SMALL,   /* the buffer is too small; *bytes is the size that it needs */
-    /* the configuration is wrong; hearsay_error_text names the setting and, if known, its line */
-    HEARSAY_CONFIG,
-    HEARSAY_FAILED, /* a key file, a port, the state folder, memory or the disk failed */
+    HEARSAY_CONFIG,      /* the configuration is wrong; hearsay_error_text names the setting */
+    HEARSAY_FAILED,      /* a key file, a port, the state folder, memory or the disk failed */
     /* the members refuse this node: another swarm or model, expelled, not on the member list, or
      * its identity is in use */
     HEARSAY_REFUSED,
@@ -179,8 +178,7 @@ HEARSAY_API int hearsay_finish(struct hearsay *node, double timeout_s);
  * so is any other change of the tensors since the last call. */
 HEARSAY_API int hearsay_revert(struct hearsay *node);
 
-/* Writes the shared model into CPU tensors of any type, with the names and shapes given at open.
- * With a run, their order must also be that of hearsay_open. */
+/* Writes the shared model into CPU tensors of any type: those of hearsay_open, in its order. */
 HEARSAY_API int hearsay_base(struct hearsay *node, const struct hearsay_tensor *tensors,
                              uint32_t tensors_count);
 
