@@ -33,7 +33,7 @@ enum error saved_config_write(const struct config *config, struct problem *probl
         memory_missing(1);
     config_print(config, out);
     CHECK(fclose(out) == 0);
-    atomic_file_begin(&file, disk_real(), config->node.state_dir, NAME, ATOMIC_FILE_PRIVATE);
+    atomic_file_begin(&file, disk_real(), config->node.state_dir, NAME, ATOMIC_FILE_SHARED);
     atomic_file_write(&file, text, bytes);
     const int error = atomic_file_end(&file);
     free(text);

@@ -11,7 +11,7 @@ tell 'a node that creates its folder'
 start one --set node.save_s=0.5 --set "$(sed -n 's/^\(node.operator\) = /\1=/p' "$dir/operator.out")"
 wait_for 60 'one to save' notes one '"note":"saved"'
 leave one
-for file in one:700 one/base.safetensors:640 one/incarnation:600 one/started.conf:600 one.log:640; do
+for file in one:700 one/base.safetensors:640 one/incarnation:600 one/started.conf:640 one.log:640; do
     [[ $(mode "$dir/${file%:*}") == "${file#*:}" ]] || fail "${file%:*} has mode $(mode "$dir/${file%:*}")"
 done
 for file in "$dir"/one/checkpoint-*; do
