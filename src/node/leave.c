@@ -13,7 +13,10 @@
 #define LINGER_MIN_NS  SECOND_NS
 #define LINGER_MAX_NS  (3 * SECOND_NS)
 
-#define LAST_MOST 32 /* maximum publications of a node after its training has ended */
+#define LAST_MOST 32 /* maximum publications after training ended, of a node that leaves */
+/* The same of a node that finishes: 205 s of publications (FINISH_PAUSE_NS in rate/). Half: a small
+ * budget leaves more unpublished. Double: a call with the usual limit of 600 s may end before. */
+#define FINISH_MOST 1024
 /* The last publications end when the threshold tau falls below this part of leave.tau. */
 #define LAST_PART (1.0F / 50)
 /* A leaving node compares its base with another leaver's until that leaver's last record or rumor
@@ -58,7 +61,8 @@ static void settle(struct node *node)
 void leave_on_published(struct node *node, const struct update *update)
 {
     struct leave *leave = node->leave;
-    CHECK(leave->published_last < LAST_MOST);
+    const uint32_t most = leaving_stays(node) ? FINISH_MOST : LAST_MOST;
+    CHECK(leave->published_last < FINISH_MOST);
     if (leave->tau == 0)
         leave->tau = update->tau;
     const bool is_alone = membership_live(node) == 1;
@@ -66,7 +70,7 @@ void leave_on_published(struct node *node, const struct update *update)
         update->needs_more || (leaving_stays(node) && update->tau > LAST_PART * leave->tau);
     const bool may_go_on =
         leaving_stage(node) == STAGE_LEAVING && (is_alone || has_more) && update->count > 0;
-    if (!may_go_on || ++leave->published_last == LAST_MOST)
+    if (!may_go_on || ++leave->published_last >= most)
         settle(node);
 }
 

@@ -93,6 +93,24 @@ static void progress_just_before_the_end_counts_as_its_average(void **state)
     assert_true(fabs(mean_of_base(0) - before - 1) < 0.1);
 }
 
+/* A publication carries at most four of 600 entries. Both nodes learn the same, which counts once
+ * (overlap.h), so the base moves by about half of their sum. */
+static void small_publications_carry_all_progress_in_the_end(void **state)
+{
+    const struct node_options options = usual_options();
+    (void)state;
+    density_max = 4;
+    start_swarm(2, &options);
+    run(5 * SECOND_NS);
+    const double before = mean_of_base(0);
+    for (uint32_t i = 0; i < 2; i++)
+        move_weights(i, 1);
+    finish_all(2);
+    until(is_done, 0, 300 * SECOND_NS);
+    assert_true(mean_of_base(0) - before > 0.4);
+    assert_all_done(2);
+}
+
 static void nodes_that_finish_at_different_times_end_with_one_base(void **state)
 {
     (void)state;
@@ -353,6 +371,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(progress_just_before_the_end_counts_as_its_average),
+        STORY(small_publications_carry_all_progress_in_the_end),
         STORY(nodes_that_finish_at_different_times_end_with_one_base),
         STORY(finished_nodes_leave_with_that_base),
         STORY(finishing_twice_is_finishing_once),
