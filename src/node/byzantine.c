@@ -30,7 +30,7 @@
  * the member's own average gaps. */
 #define PUBLICATION_MOST 4
 /* Length from which one publication is enough for a vote, as a multiple of the permitted length.
- * Honest publications of 60 simulated runs were at most 1.05 times as long as permitted. */
+ * Storms with member lists (sim/storm/storm_votes.c) expel no honest member with it. */
 #define VOTE_FROM 2.0
 /* An expulsion takes this many of a member's last publications out of the base. */
 #define RECALLED 4

@@ -453,8 +453,10 @@ void expulsion_consider(struct node *node)
         expulsion->needed_ns = 0;
         return;
     }
-    if (expulsion->needed_ns == 0)
-        expulsion->needed_ns = node->now_ns, expulsion->is_noted = false;
+    if (expulsion->needed_ns == 0) {
+        expulsion->needed_ns = node->now_ns;
+        expulsion->is_noted = false;
+    }
     if (expulsion->is_noted || node->now_ns - expulsion->needed_ns < NEEDED_NS)
         return;
     expulsion->is_noted = true;

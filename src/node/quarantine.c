@@ -283,11 +283,13 @@ static bool may_withhold(const struct node *node)
 static bool is_without_medians(const struct node *node)
 {
     const uint64_t joined_ns = node->quarantine->joined_ns;
+    if (byzantine_has_medians(node))
+        return false;
     const uint64_t since_ns = joined_ns > 0 ? node->now_ns - joined_ns : 0;
     const uint32_t members =
         since_ns < ACQUAINTED_NS ? admitted_voters(node) : membership_live(node);
     CHECK(joined_ns <= node->now_ns);
-    return !byzantine_has_medians(node) && members > BYZANTINE_ENOUGH && since_ns < HELD_NS;
+    return members > BYZANTINE_ENOUGH && since_ns < HELD_NS;
 }
 
 /* Withholds the origin's present publication. One that is twice as long as those before starts the

@@ -177,9 +177,9 @@ static uint64_t patience_ns(const struct node *node, const struct votes *votes, 
     return votes->lead == 0 && !votes->we_have ? LONGER_NS : LONG_NS;
 }
 
-/* Returns true if most nodes have differed from this one for so long that this node must follow the
- * majority. A node that has not joined has no vote, and follows only once a neighbour has shown a
- * version. */
+/* Returns true if this node must follow the majority, because most nodes have differed from it for
+ * patience_ns. A node that has not joined has no vote, and follows only once a neighbour has shown
+ * a version. */
 static bool is_outvoted(struct node *node, uint32_t i, const struct votes *votes, bool is_suspended)
 {
     struct doubt *doubt = &node->suspension->doubts[i];

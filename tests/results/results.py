@@ -161,7 +161,7 @@ def latest_cases(archive, name):
 def render(archive):
     lines = ['# Results', '',
              '`tests/results/results.py --write` writes this page from the archive, `tests/results/*.jsonl`; edit',
-             'neither by hand. It has the latest values of each claim, for the cases that matter most; the archive',
+             'neither by hand. The page has the latest values of each claim, for the cases that matter most; the archive',
              'has all cases, their history, machine, seeds, date and commit. [README.md](README.md#results) says how',
              'to measure. Failed experiments are in [decisions](decisions). Names in brackets name the values of each',
              'case, in this order. A value without a unit has that of the next value, and a line without a command',

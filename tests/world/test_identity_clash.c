@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "node/broadcast/identity_clash.h"
+#include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
 #include "support/sim/puppet.h"
 
@@ -265,6 +267,28 @@ static void a_slow_clock_puts_no_running_twin_out(void **state)
                     node_incarnation(world.nodes[TWIN].node));
 }
 
+/* A learner's answer to PUBLISH belongs to the incarnation that requested it. */
+static void no_incarnation_begins_during_a_publication(void **state)
+{
+    struct action action;
+    (void)state;
+    add_nodes();
+    world_start(&world, 0);
+    run(5 * SECOND_NS);
+    world_rest(&world);
+    run(3 * SECOND_NS);
+    struct node *node = world.nodes[0].node;
+    identity_clash_on_head(node, node_incarnation(node) + 1);
+    node->now_ns += 3 * SECOND_NS;
+    identity_clash_consider(node);
+    publishing_move(node, PUBLISHING_WANTED);
+    publishing_move(node, PUBLISHING_OUT);
+    assert_false(identity_clash_next(node, &action));
+    publishing_move(node, PUBLISHING_IDLE);
+    assert_true(identity_clash_next(node, &action));
+    assert_int_equal(action.kind, ACTION_INCARNATION);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +305,7 @@ int main(void)
         STORY(so_does_one_that_has_never_published),
         STORY(an_incarnation_above_is_on_the_disk),
         STORY(a_slow_clock_puts_no_running_twin_out),
+        STORY(no_incarnation_begins_during_a_publication),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -175,7 +175,8 @@ void identity_clash_consider(struct node *node)
 bool identity_clash_next(struct node *node, struct action *action)
 {
     struct identity_clash *clash = node->identity_clash;
-    if (clash->wanted == 0 || clash->is_asked)
+    /* A publication under way is of the present incarnation. */
+    if (clash->wanted == 0 || clash->is_asked || publishing_state(node) == PUBLISHING_OUT)
         return false;
     clash->is_asked = true;
     *action = (struct action){.kind = ACTION_INCARNATION, .first = clash->wanted};

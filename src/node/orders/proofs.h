@@ -10,7 +10,7 @@
  * strictest is kept, so all nodes end with the same proofs whatever the order of arrival.
  * expulsion.c refuses proofs against ids that are no members, and applies the others. Proofs and
  * decisions have separate limits, so neither can fill the table for the other. Tests:
- * tests/world/test_equivocation.c and test_proof_table.c.
+ * tests/world/test_equivocation.c and test_quarantine.c.
  */
 #ifndef HEARSAY_NODE_ORDERS_PROOFS_H
 #define HEARSAY_NODE_ORDERS_PROOFS_H
@@ -21,7 +21,7 @@
 #include "node/quarantine_api.h"
 #include "wire/equivocation_proof.h"
 
-/* Entries of the table, at most: accused members with a proof, a decision, or both. */
+/* Maximum entries of the table: accused members with a proof, a decision, or both. */
 #define PROOFS_ACCUSED (NODE_PROOFS + NODE_VOTERS)
 
 /* Call it after the connections were created, which set the context of signatures, and after
