@@ -5,11 +5,11 @@
  *
  * The node runs on its own thread and has the protocol, checkpoints and digests of `hearsay node`.
  * It reads the same configuration file. From [train] it uses only optimizer and momentum, which
- * describe your optimizer, and enabled, whether the node trains at all. It uses [data] and [model]
- * only if the options name no run. It installs no signal handler, prints nothing ([node] log is a
- * file), and does not end your process because of your calls, other nodes or the disk. The process
- * ends only if the system has no memory or thread left, or a GPU fails. Inside a call the calling
- * thread has the C locale; your fetch and store run in your own locale.
+ * describe your optimizer, enabled, whether the node trains at all, and the keys that members
+ * compare. It uses [data] and [model] only if the options name no run. It installs no signal
+ * handler, prints nothing ([node] log is a file), and ends your process only if the system has no
+ * memory or thread left, a GPU fails, or the library has a defect. Inside a call the calling thread
+ * has the C locale; your fetch and store run in your own locale.
  *
  * One thread at a time may be inside a call; a second one gets HEARSAY_BUSY. hearsay_info,
  * hearsay_status, hearsay_note and hearsay_error_text may be called by any thread at any time
@@ -17,8 +17,7 @@
  * the errors below, and hearsay_error_text explains an error in a sentence. After fork, calls in
  * the child return HEARSAY_FORKED and the node's files are closed there; the parent continues.
  *
- * The manual is src/library/README.md. Tests: tests/unit/library, and for calls in random order,
- * tests/process/random_calls.
+ * The manual is src/library/README.md. Tests: tests/unit/library, tests/process/random_calls.
  */
 #ifndef HEARSAY_HEARSAY_H
 #define HEARSAY_HEARSAY_H
@@ -114,7 +113,7 @@ struct hearsay_info {
     uint64_t samples;    /* samples that this node has learned since open */
     /* Samples that all nodes have learned since the swarm began; schedules use this number. */
     uint64_t swarm_samples;
-    uint64_t digest;         /* digest of the shared model; equal digests mean equal models */
+    uint64_t digest;         /* of the shared model with all known rumors; equal = equal models */
     uint64_t rumors;         /* rumors that the node knows, including those that wait */
     uint64_t waiting;        /* known rumors that the next calls will apply */
     uint64_t sent_bytes;     /* bytes sent to all other nodes since open */
@@ -161,24 +160,25 @@ HEARSAY_API int hearsay_join(struct hearsay *node, double timeout_s);
 HEARSAY_API int hearsay_step(struct hearsay *node, uint64_t samples, double loss, int *changed);
 
 /* Makes one publication, and more if HEARSAY_STATISTICS have to move farther than one can carry.
- * Then waits until all known rumors are applied and all neighbours have shown the same version.
- * Unpublished progress stays in the tensors, and other nodes may publish later: only hearsay_finish
- * makes all models equal. A node without other members publishes all progress except a fiftieth. */
+ * Then waits until all known rumors are applied and all neighbours have shown the same version, and
+ * sets HEARSAY_STATISTICS to the shared ones. Other unpublished progress stays in the tensors: only
+ * hearsay_finish makes all models equal. A node alone publishes until little progress is left. */
 HEARSAY_API int hearsay_settle(struct hearsay *node, double timeout_s);
 
-/* Ends training: publishes the progress of this node (a fiftieth may be dropped), and waits until
- * every other training member has also called hearsay_finish, left or died. Returns 0 when all
- * nodes that finished have the same shared model, bit for bit; the tensors are then that model. The
- * model stays unchanged: the node takes no rumors of members that join later. After
- * HEARSAY_TIMEOUT, hearsay_error_text names the members that the node waits for; another call
- * continues the wait. After this call hearsay_step returns HEARSAY_ENDED. */
+/* Ends training: publishes this node's progress (a small rest is dropped), and waits until every
+ * other training member has also finished, left or died. Returns 0 when all nodes that finished
+ * have the same shared model, bit for bit; the tensors are then that model. The model stays
+ * unchanged: the node takes no rumors of members that join later. After HEARSAY_TIMEOUT,
+ * hearsay_error_text names the members that the node waits for; another call continues the wait.
+ * After this call hearsay_step returns HEARSAY_ENDED. */
 HEARSAY_API int hearsay_finish(struct hearsay *node, double timeout_s);
 
 /* Sets the tensors to the shared model without a publication. All unpublished progress is lost, and
  * so is any other change of the tensors since the last call. */
 HEARSAY_API int hearsay_revert(struct hearsay *node);
 
-/* Writes the shared model into CPU tensors of any type: those of hearsay_open, in its order. */
+/* Writes the shared model into CPU tensors of any type, with hearsay_open's names, shapes,
+ * order. */
 HEARSAY_API int hearsay_base(struct hearsay *node, const struct hearsay_tensor *tensors,
                              uint32_t tensors_count);
 
@@ -195,9 +195,9 @@ HEARSAY_API int hearsay_extra(struct hearsay *node, void *extra, size_t *bytes);
 HEARSAY_API int hearsay_info(struct hearsay *node, struct hearsay_info *info);
 
 /* Removes the node's oldest unread note and returns it: its level, and a sentence in text[bytes],
- * terminated by 0. *level is HEARSAY_NONE if there is no note. The node keeps 64 unread notes.
- * When the queue is full, a new warning or error replaces the oldest note, and other new notes are
- * lost. */
+ * terminated by 0. *level is HEARSAY_NONE if there is no note. The node keeps 64 unread notes. When
+ * the queue is full, a new warning or error replaces the oldest note, and other new notes are lost;
+ * the next call returns a warning with their number. */
 HEARSAY_API int hearsay_note(struct hearsay *node, int *level, char *text, size_t bytes);
 
 /* Writes the status in the format of `hearsay status --json`: one JSON object, terminated by 0.

@@ -10,10 +10,10 @@
 #include <stddef.h>
 
 struct arena {
-    unsigned char *start; /* newest piece of memory */
-    size_t size_bytes;
-    size_t used_bytes; /* bytes in use of the newest piece */
-    bool grows;        /* the arena adds another piece when the newest one is full */
+    unsigned char *start; /* newest piece of memory; the only one unless the arena grows */
+    size_t size_bytes;    /* size of that piece */
+    size_t used_bytes;    /* bytes in use of the newest piece */
+    bool grows;           /* the arena adds another piece when the newest one is full */
 };
 
 /* Reserves size_bytes of address space. Ends the program if the system has none (memory.h). */

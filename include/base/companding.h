@@ -61,8 +61,8 @@ ON_DEVICE static inline float companding_expand(float value)
 
 /* If an initial weight is this large or larger, the base is companded. */
 #define COMPANDING_WEIGHT 16.0f
-/* Largest initial weight of a companded base. Its value is 64, and a publication moves no value
- * beyond 64 (backend/error_feedback.h). */
+/* Largest initial weight of a companded base. Its value is 64. From there on no publication moves a
+ * value farther from 0 (backend/error_feedback.h). */
 #define FIRST_WEIGHT_MAX 0x1p63f
 
 ON_DEVICE static inline float value_of_weight(float weight, bool companded)

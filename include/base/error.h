@@ -3,7 +3,7 @@
  *   our mistake          CHECK(cond): always on; prints where and what, runs the hooks, aborts
  *   the world's fault    enum error: outputs are written only on OK
  *   a person must act    struct problem: one sentence saying what is wrong and what to do
- *   nothing can be done  fatal(sentence): the system has no memory or thread left
+ *   nothing can be done  fatal(sentence): for example, the system has no memory left
  *
  * Tests: tests/unit/base/test_error.c.
  */

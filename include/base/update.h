@@ -50,7 +50,7 @@ struct publish_terms {
     /* this node's part of the movement of running statistics (model/exchange/statistics.h), at most
      * 1; 0 = publish no statistic */
     double statistics_share;
-    double gain;
+    double gain; /* factor on the swarm's average progress */
     /* Own publications in 16 steps (overlap.h), >= 1; 0 = use no novelty weight. */
     double at_once;
     /* Outer momentum, 0 .. 1: part of each move of the base that the weights make a second time. */

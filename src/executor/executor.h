@@ -60,14 +60,15 @@ struct answer {
     uint64_t took_ns;
 };
 
-/* Returns false if the action is for the network or the owner. */
+/* Returns true if the action is for the learner; false: for the network or the owner. */
 bool executor_is_order(enum action_kind kind);
 
-/* TRAIN only permits training: the caller then starts to make steps, and the node expects no
- * answer. */
+/* Performs an order on the calling thread. TRAIN only gives the learner the swarm's samples: the
+ * caller then starts to make steps, and the node expects no answer. */
 struct answer executor_perform(const struct executor *executor, const struct action *order);
 
-/* Not for SAVE: its owner reports the result with node_on_saved, after the last part. */
+/* Passes an answer to the node. Not for SAVE and TRAIN: the owner reports a SAVE with
+ * node_on_saved, after the last part. */
 void executor_answer(struct node *node, uint64_t now_ns, const struct answer *answer);
 
 /* Returns the bytes of an order together with all data that it points to. */

@@ -5,12 +5,12 @@
  *
  *   order ─► gather ─► learner.h ─► scatter    PUBLISH, APPLY of an own update: all entries
  *                                              APPLY: entries of the update
- *                                              WRITE, SAVE: their range; READ: none
+ *                                              WRITE: its range; SAVE: only gathers its range
+ *                                              READ: none
  *
  * Everything happens on the caller's thread, inside its calls of the library; CHECKs make sure of
  * this. The exception is READ, which only reads the base and may run on the loop's thread
- * (learner_link.h). The tensors are neither read nor written before they are filled for the first
- * time.
+ * (learner_link.h). This file neither reads nor writes the tensors before caller_learner_fill.
  *
  * The tensors may be copies of the weights that the program trains. Then a call runs the program's
  * `fetch` before it reads the first tensor, and `store` at its end if it has written one
@@ -37,12 +37,13 @@ struct caller_learner {
     struct caller_copies copies;
     /* Thread of the present or last call of the library. */
     pthread_t thread;
-    /* the tensors as parts of the weights; NULL = the weights are separate */
+    /* the tensors as parts of the weights; NULL = the weights are separate, or not filled yet */
     struct weights_part *parts;
     /* the caller's CUDA stream; valid if has_stream */
     void *stream;
     bool has_stream;
-    /* list of the tensors in the backend's memory; NULL = they are the weights */
+    /* list of the tensors in the backend's memory; NULL = they are the weights, or not filled
+     * yet */
     struct weights_copy *moved;
     /* update whose entries were copied, not applied yet; NULL = none */
     const struct update *gathered;
@@ -55,8 +56,8 @@ extern const struct executor_ops caller_learner_ops;
 
 /* Records the calling thread as the one inside a call of the library, at the start of each call. */
 void caller_learner_enter(struct caller_learner *caller);
-/* Orders the GPU work of later calls with this CUDA stream, so that neither a call nor `fetch`
- * waits for the GPU. */
+/* Orders the GPU work of later calls with this CUDA stream, so that `fetch` need not wait for the
+ * GPU. */
 void caller_learner_follow_stream(struct caller_learner *caller, void *stream);
 /* Returns true if the calling thread is the one that entered last. */
 bool caller_learner_is_inside(const struct caller_learner *caller);

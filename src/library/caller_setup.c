@@ -6,7 +6,8 @@
 #include "base/memory.h"
 #include "config/shared_settings.h"
 
-/* A resumed run keeps the digest of the initial weights of its first start. */
+/* Writes the model's description and list of parts. A new run stores the digest of its initial
+ * weights; a resumed one (goes_on) keeps that of its first start. */
 static enum error describe(struct engine *engine, struct setup *setup, bool goes_on,
                            struct problem *problem)
 {

@@ -49,8 +49,8 @@ struct caller_tensors {
 };
 
 /* Checks the caller's tensors and copies everything except the data. MALFORMED: a value is missing
- * or wrong. MISMATCH: a device, type or flag is not supported. TOO_BIG: the tensors have more
- * entries than a model may have. */
+ * or wrong. MISMATCH: a device, type or flag is not supported, or devices differ. TOO_BIG: the
+ * tensors together have 2^31 entries or more. */
 enum error caller_tensors_init(struct caller_tensors *tensors, const struct hearsay_tensor *given,
                                uint32_t count, struct problem *problem) MUST_USE;
 /* All functions below that access data need the backend. The caller keeps ownership. */

@@ -108,7 +108,8 @@ static bool look_at_saves(struct engine *engine, struct engine_standing *standin
     return true;
 }
 
-/* The mutex must be locked. Returns true if the node has actions to perform. */
+/* Passes new requests of the caller to the node. The mutex must be locked. Returns true if the node
+ * may have actions to perform. */
 static bool grant(struct engine *engine)
 {
     const struct engine_wishes *wishes = &engine->wishes;
@@ -290,7 +291,7 @@ static void say_progress(struct engine *engine)
         engine->progress = (struct learner_event){.kind = LEARNER_STEPPED};
 }
 
-/* The loop may not have updated `standing` yet, so this count is the first that is right. */
+/* Stores the swarm's samples from the order, because `standing` may not have them yet. */
 static void permit_steps(struct engine *engine, uint64_t swarm_samples)
 {
     engine->may_step = true;

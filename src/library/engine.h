@@ -6,10 +6,9 @@
  *
  * The learner and its weights belong to the caller's thread, inside its calls of the library. Node,
  * sockets, log and saver belong to the loop's thread, from engine_begin until that thread has
- * ended, then to the caller's thread. CHECKs make sure of this. One mutex, which is held only
- * briefly, protects wishes and standing. The caller's thread waits for the loop in engine_page, in
- * engine_end and in engine_wait, where it performs orders meanwhile. The loop never waits for the
- * caller.
+ * ended; before and after, to the caller's thread. One mutex, which is held only briefly, protects
+ * wishes and standing. The caller's thread waits for the loop in engine_page, engine_end and
+ * engine_wait. In engine_wait it performs orders meanwhile. The loop never waits for the caller.
  */
 #ifndef HEARSAY_LIBRARY_ENGINE_H
 #define HEARSAY_LIBRARY_ENGINE_H
@@ -56,7 +55,8 @@ struct engine_standing {
     uint64_t digest;           /* digest of the base after all known rumors are applied */
     uint64_t waiting;          /* known rumors that are not applied yet */
     uint64_t swarm_samples;    /* learned by all nodes */
-    /* Reason for people; SHUT_OUT, CLASH: what other nodes have; DIVERGED: tensor and step. */
+    /* Text about `end`, for people. CLASH: the peer's address and its claim; DIVERGED: tensor and
+     * step; otherwise why dialling failed. */
     char why[sizeof(struct problem)];
 };
 
@@ -127,17 +127,17 @@ struct engine {
     bool is_finishing; /* the node has received the request to finish */
 };
 
-/* The caller sets notes, config, tensors with their backend, copies and run, and calls engine_free
- * at the end. */
+/* Before engine_open, the caller sets notes, config, device, run, caller.copies, and tensors with
+ * their backend. It calls engine_free at the end. */
 struct engine *engine_new(void);
 /* Prepares everything that can fail: folder, learner, checkpoint, sockets. Starts no thread. */
 enum error engine_open(struct engine *engine, struct problem *problem) MUST_USE;
 void engine_begin(struct engine *engine);
 
-/* Called by the caller's thread: reports its steps to the loop and performs the learner's orders.
- * Does nothing after the loop's thread has ended. */
+/* Called by the caller's thread: reports its steps to the loop and performs the queued orders.
+ * After the loop's thread has ended, no new orders come. */
 void engine_perform(struct engine *engine);
-/* Counts a step that began when the last call returned, then performs orders. */
+/* Counts a step that began when the last engine_step returned, then performs orders. */
 void engine_step(struct engine *engine, uint64_t samples, double loss_sum);
 /* Fills the tensors after the node has joined. From then on they have the learner's weights. */
 void engine_fill(struct engine *engine);
@@ -148,7 +148,7 @@ bool engine_wait(struct engine *engine, uint64_t due_ns,
                                  const struct engine_standing *standing),
                  struct engine_standing *standing);
 
-/* Any thread may call it. */
+/* Copies the node's state. Any thread may call this and the following functions. */
 void engine_standing(struct engine *engine, struct engine_standing *standing);
 struct engine_count engine_count(struct engine *engine);
 /* Returns a new status page, which the caller frees; NULL if the node has ended. */

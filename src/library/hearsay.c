@@ -13,7 +13,7 @@
 
 #define SAMPLES_MAX UINT32_MAX
 #define LOSS_MAX    1e30 /* largest loss that is counted; a larger one counts as unknown */
-#define WAIT_MAX_S  1e9  /* longest wait in seconds: practically unlimited */
+#define WAIT_MAX_S  1e9  /* seconds; a longer wait has no limit */
 
 uint32_t hearsay_abi(void)
 {
@@ -223,8 +223,8 @@ static bool has_finished(const struct engine *engine, const struct engine_standi
     return standing->finish == FINISH_DONE;
 }
 
-/* Sets the tensors to the base when all their progress was published, and again when all members
- * have finished. */
+/* Sets the tensors to the base after this node's last publication, and again when all members have
+ * finished. */
 static int finish(struct hearsay *node, uint64_t due_ns)
 {
     struct engine *engine = node->engine;
@@ -367,8 +367,8 @@ int hearsay_save(struct hearsay *node, const void *extra, size_t bytes)
     return leave(node, error == HEARSAY_OK ? save(node) : error);
 }
 
-/* Copies if the caller's buffer of *room bytes is large enough. Sets *room to `bytes` in any
- * case. */
+/* Copies from[bytes] to the caller's buffer of *room bytes if it is large enough. Sets *room to
+ * `bytes` in any case. */
 static int give(struct hearsay *node, void *to, size_t *room, const void *from, size_t bytes)
 {
     const size_t given = *room;
@@ -416,7 +416,7 @@ static struct hearsay_info info_of(struct engine *engine)
     };
 }
 
-/* For calls that any thread may make at any time. */
+/* Checks the handle in calls that any thread may make at any time. */
 static int check_any(const struct hearsay *node)
 {
     if (!node)
