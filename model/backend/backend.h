@@ -2,15 +2,16 @@
  *
  *   layers, optimizer, replica ──► struct backend ──► backend_cpu (OpenBLAS) | backend_cuda
  *
- * Every pointer is memory of the backend (from `alloc`) unless its name begins with host_. Matrices
- * are row major. All `struct numbers` of an operation have the same type, either FLOAT32 or the
+ * Pointers to numbers are memory of the backend (from `alloc`) unless their names begin with host_.
+ * Structs that describe an operation are host memory, except an optimizer's settings. Matrices are
+ * row major. All `struct numbers` of an operation have the same type, either FLOAT32 or the
  * backend's `activations`, unless the operation allows another. Operations run in the order of the
  * calls. An operation that returns a value or writes host memory is complete when it returns; any
  * other may complete later. Host memory that an operation reads may be changed as soon as the call
  * returns. The caller checks sizes. A backend that breaks (device lost) prints why and ends the
- * process. No operation depends on state that another operation left in the backend, so all code of
- * a thread may share one backend. tests/unit/model/test_backend.c compares every operation on every
- * backend with a naive reference.
+ * process. Except between the begin and end of a recording or timing, no operation depends on state
+ * that another left in the backend. So all code of a thread may share one backend. Tests on every
+ * backend: tests/unit/model/test_backend.c, which names more.
  */
 #ifndef HEARSAY_MODEL_BACKEND_BACKEND_H
 #define HEARSAY_MODEL_BACKEND_BACKEND_H
@@ -122,7 +123,7 @@ static inline size_t channel_norm_sets(const struct channel_norm *norm, int batc
     return norm->groups == 0 ? (size_t)norm->channels : (size_t)batch * (size_t)norm->groups;
 }
 
-#define NORM_EPSILON 1e-5f /* added to a variance or a mean square, against division by 0 */
+#define NORM_EPSILON 1e-5f /* added to a variance or mean square before its root: never 0 */
 #define ROPE_BASE    10000 /* base of the frequencies of rotary embeddings (Su et al. 2021) */
 
 /* Label of a row that adds nothing to loss, gradients and counts. */
@@ -161,7 +162,7 @@ static inline size_t logits_stride(int classes)
 #define BIN_PARTS      256
 
 struct survey {
-    float floor;             /* residuals with a smaller |r| are skipped; 0 = none is skipped */
+    float floor;             /* smaller |r| are skipped, unless saturated; 0 = none is skipped */
     uint32_t *candidates;    /* [candidates_max] output: indices of the entries found */
     uint32_t candidates_max; /* capacity of `candidates`; further candidates are only counted */
 };
@@ -247,8 +248,8 @@ struct exchange_operations {
     /* Adds the withheld residual back: w += withheld. */
     void (*release)(struct backend *, size_t count, const uint16_t *withheld, struct weights w);
     /* Brings statistics up to date (exchange/statistics.h). Statistics that training has not moved
-     * since they were last set are set to w. For all other statistics, if `counts`: w += trained -
-     * before, and `slow` follows `trained`. Then `trained` is pulled towards w (`pulled` in
+     * since they were last set are set to w. All other statistics change only if `counts`: w +=
+     * trained - before, `slow` follows `trained`, `trained` is pulled towards w (`pulled` in
      * backend/error_feedback.h), and `before` is set to `trained`. at: the start of each vector
      * [count]. */
     void (*track)(struct backend *, size_t count, bool companded, bool counts, struct statistic at);
@@ -257,9 +258,8 @@ struct exchange_operations {
      * change if it and k differ in sign. */
     void (*let_go)(struct backend *, const struct update *host_update, float part,
                    uint16_t *withheld);
-    /* Returns the cosine of the angle between an update and the residual, over the entries of
-     * the update: Σ k·r / sqrt(Σ k² · Σ r²) for levels k; 0 if r is 0. Waits for all earlier
-     * operations. */
+    /* Returns the cosine of the angle between an update and the residual, over the entries of the
+     * update: Σ k·r / sqrt(Σ k² · Σ r²) for levels k; 0 if r is 0. */
     double (*agreement)(struct backend *, const struct update *host_update, struct weights w,
                         const int32_t *base);
     /* Returns the digest (base/digest.h) of all base entries. */

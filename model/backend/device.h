@@ -1,4 +1,4 @@
-/* Finds and opens the devices that `device = auto | cpu | cuda:N | cuda:UUID | cuda:N,N,…` names.
+/* Finds and opens the devices that `device = WORD` names (DEVICE_WORDS).
  *
  *   device_open ──► backend_cpu | backend_cuda ◄── struct team ◄── device_open_team
  *
@@ -57,7 +57,8 @@ int device_count(const char *word);
 
 /* Returns the precision that `auto` means on these devices. From compute capability 8.0 on:
  * bfloat16 if is_wide (wide layers or sequences, where it is faster), otherwise TF32. Float32 on
- * the CPU or if one of the GPUs is older. Loads the CUDA module unless the word is cpu. */
+ * the CPU, or if one of the GPUs is older or missing. Loads the CUDA module unless the word is
+ * cpu. */
 enum precision device_precision(const char *word, bool is_wide);
 const char *device_precision_name(enum precision precision);
 

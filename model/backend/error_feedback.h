@@ -6,8 +6,9 @@
  * beyond, a value of 64, is saturated if its residual points away from zero. The residual of a
  * saturated entry is never published: it stays in the weight. One rumor moves an entry by at most
  * MOVE_MAX, a value of 1. So 63 rumors that were published without knowledge of each other cannot
- * make an entry wrap. Saturation only matters when a rumor is made, never when it is applied, so
- * the sum does not depend on the order of rumors. Tests: tests/unit/model/test_companding.c.
+ * make an entry wrap. Saturation matters when a rumor is made or progress is withheld, but never
+ * when a rumor is applied. So the sum does not depend on the order of rumors. Tests:
+ * tests/unit/model/test_companding.c.
  */
 #ifndef HEARSAY_MODEL_BACKEND_ERROR_FEEDBACK_H
 #define HEARSAY_MODEL_BACKEND_ERROR_FEEDBACK_H

@@ -38,11 +38,11 @@ struct optimizer_row {
     /* Vectors of P floats that the optimizer keeps: the momentum and, unless it is SGD, the second
      * moment of Adam, LAMB or Muon's AdamW part. */
     uint32_t moments;
-    /* A step adds up 1 / (1 - momentum) gradients, and may do so with Nesterov's rule. False for
+    /* True if a step adds up 1 / (1 - momentum) gradients, perhaps by Nesterov's rule. False for
      * Adam and LAMB, whose momentum is a mean of gradients. */
     bool adds_up;
-    /* exchange.withheld = auto withholds progress. Adam and similar optimizers make steps of one
-     * length even if gradients disagree, so their unpublished residual grows fast. With SGD
+    /* True if exchange.withheld = auto withholds progress. Adam and similar optimizers make steps
+     * of one length even if gradients disagree, so their unpublished residual grows fast. With SGD
      * withholding gained nothing (tests/decisions/012-hold-back-with-adam.md). */
     bool withholds;
     double rate; /* default learning rate where rate_falling is not used */

@@ -18,8 +18,8 @@ const char *blas_kernels(void);
 
 /* Restarts the program in the same process, with one or both of these changes:
  *   - if `alone`, BLAS_THREADS_VARIABLE is 1, so that OpenBLAS creates no threads;
- *   - if OpenBLAS's kernels use no AVX, and the processor has AVX2, BLAS_KERNELS_VARIABLE names the
- *     fastest kernels that the processor supports. If that variable is set already, it stays.
+ *   - if OpenBLAS's kernels use no AVX, and an x86-64 processor has AVX2 and FMA,
+ *     BLAS_KERNELS_VARIABLE is "SkylakeX" (with AVX-512) or "Haswell", unless it is set already.
  * Returns if neither change is needed, or if the restart fails. */
 void blas_kernels_restart(char **argv, bool alone);
 

@@ -25,7 +25,7 @@ struct team;
 
 struct team *cpu_team(struct backend *backend);
 
-/* Returns a scratch buffer of `count` floats, valid until the next operation. */
+/* Returns a scratch buffer of `count` floats, valid until the next call. */
 float *cpu_scratch(struct backend *backend, size_t count);
 /* Computes c[m,n] = a·b + beta·c, row major. a[m,k] and b[k,n] are stored transposed if turn_a and
  * turn_b say so. */

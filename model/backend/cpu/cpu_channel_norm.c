@@ -46,8 +46,8 @@ EACH_WIDTH static float sum_of_squares(const float *x, int count, float mean)
     return lanes_sum(lanes) + rest;
 }
 
-/* Measures the mean and 1 / deviation of each set. The variance is summed from differences to the
- * mean, so that a large mean costs no precision. */
+/* Measures the mean and 1 / √(variance + NORM_EPSILON) of each set. The variance is summed from
+ * differences to the mean, so that a large mean costs no precision. */
 static void cpu_channel_norm_measure(struct backend *backend, const struct channel_norm *norm,
                                      int batch, const float *x, float *stats)
 {

@@ -4,7 +4,8 @@
 
 #include "backend/cpu/cpu_vector.h"
 
-/* Largest number of positions per sheet in a block of images, so that all sheets fit a cache. */
+/* Largest number of positions per sheet in a block of several images, so that all sheets fit a
+ * cache. A larger image is a block by itself. */
 #define PLACES_AT_ONCE 1536
 
 /* Returns `floats` rounded up to an odd number of cache lines. With an even number, the same

@@ -7,8 +7,8 @@
 #include "backend/cpu/cpu_vector.h"
 #include "base/error.h"
 
-/* Returns the norm of x[count]. Sums parts in double precision, because a float sum of 100
- * million squares loses too much. */
+/* Returns the norm of x[count]. Adds the sums of parts in double precision, because a float sum of
+ * 100 million squares loses too much. */
 static double length_of(size_t count, const float *x)
 {
     double square = 0;
@@ -72,7 +72,7 @@ static void cpu_adam(struct backend *backend, const struct adam *adam, const flo
     }
 }
 
-/* Overwrites g with LAMB's direction u (backend.h). */
+/* Overwrites g with LAMB's direction u (optimizers.h). */
 EACH_WIDTH static void lamb_direction(size_t count, const struct adam *adam, float by, float decay,
                                       const float *restrict w, float *restrict g, float *restrict m,
                                       float *restrict v)

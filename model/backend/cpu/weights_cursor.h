@@ -6,7 +6,7 @@
 
 struct weights_cursor {
     struct weights weights;
-    /* part that contains the last accessed entry, from that entry on */
+    /* part that contains the last accessed entry, from the first entry accessed in it on */
     struct weights_part here;
 };
 
@@ -22,7 +22,7 @@ static inline float *weights_at(struct weights_cursor *cursor, uint32_t entry)
     return cursor->here.at + (entry - cursor->here.first);
 }
 
-/* Prefetches a weight that is going to be written. */
+/* Prefetches a weight for writing, if it is in the part of the last accessed entry. */
 static inline void weights_prefetch(const struct weights_cursor *cursor, uint32_t entry)
 {
     if (entry - cursor->here.first < cursor->here.count)

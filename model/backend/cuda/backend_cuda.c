@@ -29,8 +29,8 @@ void cuda_check_blas(cublasStatus_t error, const char *what)
         cuda_lost(what, cublasGetStatusString(error));
 }
 
-/* Each operation calls this function, because each thread has its own current device and the
- * learner's thread did not open the backend. */
+/* Each operation except cuda_peek calls this function, because each thread has its own current
+ * device and the learner's thread did not open the backend. */
 struct cuda *cuda_on(struct backend *backend)
 {
     struct cuda *cuda = (struct cuda *)backend;
@@ -97,7 +97,7 @@ static cublasComputeType_t compute_type(enum precision precision)
     case PRECISION_FP32:
         return CUBLAS_COMPUTE_32F;
     case PRECISION_TF32:
-    case PRECISION_BF16: /* only dense layers use bfloat16; other products use TF32 */
+    case PRECISION_BF16: /* products of float32 operands, as in convolutions, use TF32 */
         return CUBLAS_COMPUTE_32F_FAST_TF32;
     case PRECISION_AUTO:
         break;

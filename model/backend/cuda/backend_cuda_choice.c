@@ -13,8 +13,8 @@ struct made {
     unsigned char choice[CHOICE_BYTES];
 };
 
-/* All choices so far. The lock is also held while measuring, so that no two threads measure the
- * same operation. */
+/* The choices remembered so far. The lock is also held while measuring, so that no two threads
+ * measure the same operation. */
 static struct {
     pthread_mutex_t lock;
     struct made made[CHOICES_MAX];

@@ -1,5 +1,5 @@
-/* Convolutions on a GPU by cuDNN. The library is loaded for the first convolution, because it is
- * large and other models do not need it.
+/* Convolutions on a GPU by cuDNN. The library is loaded for the first convolution or attention,
+ * because it is large and other models do not need it.
  *
  *   struct conv, batch ──plan_of──► descriptors, algorithms ──► cuDNN ──► stream
  *

@@ -11,7 +11,7 @@
 #include "backend/cuda/cuda_flash_graph.h"
 #include "base/memory.h"
 
-#define WORKSPACE_PART 16 /* a workspace takes at most 1/16 of the device's memory */
+#define WORKSPACE_PART 16 /* a backward pass's scores take at most 1/16 of the device's memory */
 
 struct planned {
     struct attention of;
@@ -91,7 +91,8 @@ static const struct planned *plan_of(struct cuda *cuda, const struct attention *
 }
 
 /* Returns the number of samples to compute at a time: the whole batch, or in a backward pass as
- * many as the workspace allows. 0 if not even one fits. */
+ * many as workspace_max allows, at 2 bytes for each pair of positions of a head. 0 if not even one
+ * fits. */
 static int samples_at_once(const struct cuda *cuda, const struct attention *attention, int batch,
                            bool backward)
 {

@@ -241,7 +241,7 @@ static void combine(struct builder *builder, cudnnPointwiseMode_t mode, descript
     apply(builder, mode, FLOAT32, NO_AXIS, x, b, NULL, y);
 }
 
-/* Adds a reduction of x to y, over the dimensions in which y has size 1. */
+/* Adds a reduction of x to y, over the dimensions in which y is smaller. */
 static void reduce(struct builder *builder, cudnnReduceTensorOp_t mode, descriptor x, descriptor y)
 {
     const descriptor how = make(builder, CUDNN_BACKEND_REDUCTION_DESCRIPTOR);

@@ -56,8 +56,8 @@ static int guess(cudnnHandle_t dnn, const struct plan *plan, int way, union foun
     return count;
 }
 
-/* Runs each algorithm once and writes the list of algorithms with their measured times. Returns
- * the length of the list. Overwrites y or dx, which the caller computes afterwards. */
+/* Runs each algorithm once and writes the list of algorithms with their measured times. Returns the
+ * length of the list, 0 on an error. Overwrites y or dx, which the caller computes afterwards. */
 static int measure_once(cudnnHandle_t dnn, const struct plan *plan, int way, struct planes planes,
                         const struct trial *trial, union found *found)
 {

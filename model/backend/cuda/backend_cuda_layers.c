@@ -1,10 +1,11 @@
 /* Layers (except convolutions) and losses on a GPU: matrix products, and kernels around them.
  *
- * With precision bf16 a dense layer's operands are rounded by a kernel before they are multiplied.
- * cuBLAS could round them itself (CUBLAS_COMPUTE_32F_FAST_16BF), but it then uses instructions of
- * Ampere, which have half the rate of those of Hopper and later. Each dimension of a rounded
- * operand is padded with zeros to a multiple of 16 bytes; otherwise cuBLAS takes several times as
- * long. https://docs.nvidia.com/cuda/cublas/#tensor-core-usage
+ * With precision bf16 a dense layer's operands, unless stored in bfloat16, are rounded by a kernel
+ * before they are multiplied. cuBLAS could round them itself (CUBLAS_COMPUTE_32F_FAST_16BF), but it
+ * then uses instructions of Ampere, which have half the rate of those of Hopper and later. Rows of
+ * a rounded operand, and the number of rows of w, are padded with zeros to multiples of 8 numbers
+ * (16 bytes); otherwise cuBLAS takes several times as long.
+ * https://docs.nvidia.com/cuda/cublas/#tensor-core-usage
  */
 #include "backend/cuda/cuda_dense.h"
 #include "backend/cuda/cuda_kernels.h"
@@ -213,8 +214,8 @@ struct dense {
     bool adds; /* true: adds to dw instead of overwriting it */
 };
 
-/* Computes dw and db in one product. Returns false, and does nothing, if dy must be changed or
- * copied first, or no algorithm also sums dy. */
+/* Computes dw and db in one product. Returns false, and does nothing, without bf16 or db, if dw is
+ * added to, if dy must be changed or copied first, or if no algorithm also sums dy. */
 static bool weight_and_bias_gradients(struct cuda *cuda, const struct dense *of, struct operand x)
 {
     if (!cuda->bf16 || of->activation != LINEAR || of->db == NULL || of->adds ||

@@ -29,7 +29,7 @@ if(NOT NVCC_WORKS STREQUAL NVCC)
 endif()
 
 # The driver compiles kernels at start if the module has no code for the GPU. A package has code for
-# each GPU that nvcc knows. Other builds have less code and compile faster. For newer GPUs the
+# each GPU below that nvcc knows. Other builds have less code and compile faster. For newer GPUs the
 # driver compiles the last virtual architecture.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND PACKAGES)
   execute_process(COMMAND ${NVCC} --list-gpu-code OUTPUT_VARIABLE KNOWN COMMAND_ERROR_IS_FATAL ANY)
@@ -49,7 +49,7 @@ enable_language(CXX)
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 set(CMAKE_CUDA_STANDARD 17)
-# No fused multiply-add, so that results equal those of the CPU.
+# No fused multiply-add, so that the exchange computes the same bits as on the CPU.
 string(APPEND CMAKE_CUDA_FLAGS " -fmad=false -Xcompiler=-Wall,-Wextra,-Wno-unused-function")
 # The host's part is compiled like the rest of the program (CMakeLists.txt).
 string(APPEND CMAKE_CUDA_FLAGS " -Xcompiler=-fstack-protector-strong,-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=")

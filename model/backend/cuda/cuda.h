@@ -25,7 +25,7 @@
  *   backend_cuda_devices.c      finding and describing GPUs, the module's table
  *
  * These files use the CUDA runtime, cuBLAS, cuBLASLt, perhaps cuDNN and NCCL, and our own kernels
- * (cuda_kernels.h, cuda_transformer.h).
+ * (cuda_*.cu; rules in cuda_kernels.h).
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_H
@@ -76,11 +76,11 @@ struct cuda {
     int survey_blocks;             /* blocks of the survey kernel that the GPU runs at once */
     cudaStream_t stream;           /* stream of all work except reads on `aside` */
     cudaStream_t aside;            /* stream of cuda_peek, perhaps called by another thread */
-    cudaEvent_t base_written;      /* event after the exchange's last write to the base */
+    cudaEvent_t base_written;      /* event after the last apply, apply_own or rebase */
     cudaEvent_t asked;             /* event that orders work with a stream of the program */
     cublasHandle_t blas;           /* cuBLAS handle on `stream` */
     cublasComputeType_t compute;   /* precision of products of float32 operands */
-    bool bf16;                     /* true if dense layers multiply in bfloat16 */
+    bool bf16;                     /* true if dense layers, logits and attention use bfloat16 */
     struct device_buffer operands; /* rounded operands of a dense layer or of logits */
     struct device_buffer scratch;  /* scratch buffer for one operation at a time */
     void *blas_workspace;          /* [BLAS_WORKSPACE_BYTES] workspace of cuBLAS and cuBLASLt */
@@ -113,7 +113,8 @@ enum error cuda_open(int i, enum precision precision, struct backend **backend,
 enum error cuda_team_open(struct backend *const backends[], int count, struct team **opened,
                           struct problem *problem);
 
-/* Returns the struct of a backend, and makes its GPU the calling thread's current device. */
+/* Returns the struct of a backend, and makes its GPU the calling thread's current device, unless a
+ * step is being recorded. */
 struct cuda *cuda_on(struct backend *backend);
 
 /* cuda_lost ends the process. The checks call it if `error` is not success. what: the operation,
@@ -136,7 +137,7 @@ bool cuda_buffer_grows(struct cuda *cuda, struct device_buffer *scratch, size_t 
 /* Returns a buffer of at least `bytes` bytes for operations of a step. If the buffer grows,
  * recordings become invalid, because they point to it. */
 void *cuda_step_buffer(struct cuda *cuda, struct device_buffer *scratch, size_t bytes);
-/* Returns the common scratch buffer, valid until the next operation. */
+/* Returns the common scratch buffer, valid until the next call. */
 void *cuda_scratch(struct cuda *cuda, size_t bytes);
 /* Returns the next `bytes` bytes of the layout's buffer, aligned for any type; NULL if the
  * layout only measures the size. */

@@ -32,8 +32,8 @@ struct channel_gradients {
     const float *w;
     const float *y;
     float *dy;
-    float *plane_sums; /* [planes, 2] scratch buffer: sums of each plane */
-    float *set_sums;   /* [sets, 2] scratch buffer: sums of each set */
+    float *plane_sums; /* [planes, 2] scratch buffer: two sums of each plane */
+    float *set_sums;   /* [sets, 2] scratch buffer: two means of each set */
 };
 /* Makes a backward pass. dx may be NULL. */
 cudaError_t kernel_channel_backward(cudaStream_t stream, struct channel_norm norm, int batch,

@@ -6,7 +6,7 @@
  *   products (cuBLASLt) ─────┘
  *
  * A library lists its algorithms in the order of their expected speed, which can be far from their
- * real speed. So each is timed. Of the algorithms within 1/20 of the fastest, the first one in the
+ * real speed. So they are timed. Of the algorithms within 1/20 of the fastest, the first one in the
  * list is chosen, so that small differences in time rarely change the choice. All backends of a
  * process share the choices, and so compute the same bits. Another process may choose differently
  * if a time is close to that limit. Tests: tests/unit/model/test_products.c.

@@ -1,7 +1,7 @@
 /* Division of a kernel's work among threads, in blocks of 256 threads. Each thread processes single
  * elements, or each warp processes lines of elements, both at a fixed stride. Elements are counted
- * in 32 bits: a 64-bit division takes several times as long, and no buffer has more than INT32_MAX
- * floats. */
+ * in 32 bits: a 64-bit division takes several times as long. launch_each and launch_lines refuse
+ * more than INT_MAX. */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_EACH_CUH
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_EACH_CUH
 

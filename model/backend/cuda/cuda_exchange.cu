@@ -9,8 +9,8 @@
 #include "backend/error_feedback.h"
 #include "base/digest.h"
 
-/* Blocks that a multiprocessor runs at once, at most six: its shared memory has space for the
- * bins of six blocks. */
+/* Blocks for which a multiprocessor should have registers, at most six: no device's shared memory
+ * holds the bins of more. */
 #define SURVEY_BLOCKS (BLOCKS_AT_ONCE < 6 ? BLOCKS_AT_ONCE : 6)
 
 size_t kernel_scan_bytes(size_t count)

@@ -227,7 +227,8 @@ cudaError_t kernel_gradient_columns(cudaStream_t stream, int rows, int columns, 
                        sums);
 }
 
-/* Computes each plane's sum in SUM_PARTS partial sums, one per block. */
+/* Computes the gradients before the activation, and their sum for each index of the middle
+ * dimension in SUM_PARTS partial sums, one per block. */
 static __global__ void gradient_parts(unsigned parts, unsigned outer, unsigned middle,
                                       unsigned inner, const float *y, enum activation activation,
                                       float *gradient, float *sums)

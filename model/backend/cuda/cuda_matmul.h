@@ -36,7 +36,8 @@ struct product {
     void *before;     /* [m, n] in c's type; written by epilogue GELU_AUX_BIAS, read by DGELU */
 };
 
-/* Computes the product. Returns false, and does nothing, if no algorithm has the epilogue. */
+/* Computes the product. Returns false, and does nothing, if no algorithm has the epilogue, or
+ * a_sums or `before` is not aligned to 16 bytes. */
 bool cuda_multiply(struct cuda *cuda, const struct product *product);
 /* cuda_gemm_onto computes c = alpha·a·b + beta·c, cuda_gemm c = a·b; c is float32. */
 void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,

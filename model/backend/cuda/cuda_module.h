@@ -1,9 +1,9 @@
-/* Loads the CUDA module, hearsay-cuda.so, when a GPU is requested. So the program also starts on
+/* Loads the CUDA module, hearsay-cuda.so, when a GPU is looked for. So the program also starts on
  * machines without CUDA, and a node on a CPU does not load cuBLAS.
  *
  *   device.c ──► cuda_module() ──dlopen──► struct cuda_module (backend_cuda_devices.c)
  *
- * The module is searched for beside the program or libhearsay.so, and in ../lib/hearsay. The
+ * The module is searched for beside the program or libhearsay.so, and where it is installed. The
  * environment variable HEARSAY_CUDA names another file, such as the stand-in of
  * tests/fakes/cuda_on_cpu. Tests: tests/unit/model/test_device.c.
  */

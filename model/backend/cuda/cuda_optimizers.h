@@ -32,8 +32,8 @@ cudaError_t kernel_lamb(cudaStream_t stream, const struct adam *adam, const floa
  * squares[CLIP_PARTS]: scratch buffer. */
 cudaError_t kernel_muon_begin(cudaStream_t stream, const struct sgd *sgd, const float *factor,
                               size_t count, double *squares, float *g, float *m);
-/* Last part of a Muon step: w -= rate · (scale·o + weight_decay·w). o: direction of the step
- * (muon in backend.h). */
+/* Last part of a Muon step: w -= rate · (scale·o + weight_decay·w). o: direction of the step (muon
+ * in optimizers.h). */
 cudaError_t kernel_muon_end(cudaStream_t stream, const struct sgd *sgd, size_t count, float scale,
                             const float *o, float *w);
 cudaError_t kernel_scale(cudaStream_t stream, size_t count, float by, const float *x, float *y);
