@@ -18,14 +18,14 @@ from hearsay.local import shard
 
 
 def read(path):
-    """Returns the uint8 array of an IDX file compressed with gzip."""
+    """Returns the numbers of an IDX file compressed with gzip, as a uint8 tensor."""
     raw = gzip.decompress(path.read_bytes())
     shape = np.frombuffer(raw, ">i4", raw[3], 4)
     return torch.tensor(np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(shape))
 
 
 def load(folder, part):
-    """Returns the normalized images, float32 [count, 1, 28, 28], and the labels of "train" or "t10k"."""
+    """Returns part "train" or "t10k": normalized images, float32 [count, 1, 28, 28], and labels."""
     images = read(folder / f"{part}-images-idx3-ubyte.gz").float().div(255).sub(0.286).div(0.353)
     return images.unsqueeze(1), read(folder / f"{part}-labels-idx1-ubyte.gz").long()
 

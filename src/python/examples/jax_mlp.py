@@ -22,7 +22,7 @@ def read(path):
 
 
 def load(folder, part):
-    """Returns the images, float32 [count, 784] from 0 to 1, and the labels of "train" or "t10k"."""
+    """Returns part "train" or "t10k": images, float32 [count, 784] from 0 to 1, and labels."""
     images = read(folder / f"{part}-images-idx3-ubyte.gz").reshape(-1, 784) / np.float32(255)
     return images, read(folder / f"{part}-labels-idx1-ubyte.gz")
 

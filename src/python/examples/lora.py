@@ -3,7 +3,8 @@ shared.
 
     python -m hearsay.local --nodes 2 lora.py --model gpt2 --text corpus.txt
 
-Needs transformers and peft. The Trainer's callback is the only code for hearsay.
+Needs transformers and peft. Apart from the choice of this node's data, the Trainer's callback is the
+only code for hearsay.
 """
 
 import argparse

@@ -104,7 +104,7 @@ def _library_name() -> str:
 
 def load() -> ctypes.CDLL:
     """Loads libhearsay and declares its functions. Raises ImportError if it is missing or has another
-    ABI; the text says what to do."""
+    ABI, or if the system is not Linux."""
     if sys.platform != "linux":
         raise ImportError("hearsay runs on Linux")
     name = _library_name()

@@ -53,12 +53,12 @@ class ArrayNode:
         run        name of the run, equal on all nodes; None: the configuration's [model] and [data]
                    describe the model
         config, settings and signals are those of Node. Raises TypeError for an array of another type,
-        and errors of the library.
+        ValueError if `statistics` names no array, and errors of the library.
         """
         self._given = arrays  # the caller's current arrays, or the copies after a write
         self._is_stepping = False
         self._written = False  # the library wrote to the copies since the step began
-        # The copies before the current call, for a call between two steps.
+        # Numbers of the copies at the start of the current call, if it is not `step`.
         self._before: dict[str, numpy.ndarray[Any, Any]] = {}
         # Updates applied by calls between two steps that the caller's arrays do not have yet.
         self._missed: dict[str, numpy.ndarray[Any, Any]] = {}
@@ -166,7 +166,7 @@ class ArrayNode:
         arrays     the arrays after the step, with the names, shapes and types of the first ones
         samples    number of samples in the step
         loss       their mean loss; 0: unknown
-        Returns new NumPy arrays if updates were applied, otherwise the object `arrays` itself.
+        Returns new NumPy arrays if the node moved weights, otherwise the object `arrays` itself.
         """
         samples, loss = checked_samples(samples), checked_loss(loss)
         missed, self._written = self._missed, bool(self._missed)

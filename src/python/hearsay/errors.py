@@ -28,7 +28,8 @@ class Failed(Error):
 
 
 class Refused(Error):
-    """No member accepts this node: it has another swarm or model, or is not on the member list."""
+    """No member accepts this node: it has another swarm or model, is expelled or not on the member
+    list, or its identity is in use."""
 
 
 class Ended(Error):
@@ -62,7 +63,7 @@ _KINDS: dict[int, type[Error]] = {
 }
 
 
-# Errors whose sentence in libhearsay names functions of C.
+# Sentences in Python's terms, used instead of those of libhearsay.
 _SENTENCES: dict[int, str] = {
     _library.CLOSED: "the node is closed: make a new one",
     _library.FORKED: "the node belongs to the process that made it, and this is a forked child: make a "

@@ -89,7 +89,7 @@ def checked_samples(samples: Any) -> int:
 
 
 def checked_loss(loss: Any) -> float:
-    """Returns the loss as a float. Raises TypeError if it is no number, ValueError if it has several."""
+    """Returns the loss as a float. Raises TypeError or ValueError if it is not one number."""
     try:
         return float(loss)
     except TypeError:
@@ -171,8 +171,8 @@ class Handle:
         fetch      bound method that copies the trained weights into the tensors, called before the
                    library uses them; None: the tensors themselves are trained
         store      bound method that copies the tensors back after the library has written to them
-        stream     returns the address of the CUDA stream that orders the next call; None: the CPU's
-                   tensors, or no stream
+        stream     returns the address of the CUDA stream that orders the next call; None: the tensors
+                   are on the CPU, or calls follow no stream
         """
         self._raised: BaseException | None = None
         self._process = os.getpid()
@@ -285,8 +285,8 @@ class Handle:
         return self._wait(LIBRARY.hearsay_join, timeout)
 
     def settle(self, timeout: float | None = None) -> bool:
-        """Publishes once and waits until all neighbours show the same version. Returns False if the
-        time limit came first."""
+        """Publishes, and waits until all neighbours show the same version. Returns False if the time
+        limit came first."""
         return self._wait(LIBRARY.hearsay_settle, timeout)
 
     def finish(self, timeout: float | None = None) -> Finished:

@@ -2,9 +2,9 @@
 
     python -m hearsay.local --nodes 3 train.py ARGUMENTS...
 
-Each process has its own configuration (HEARSAY_CONFIG) and keys, in a new folder. HEARSAY_SHARD numbers
-the processes (1/3, 2/3, 3/3), so that each can choose its part of the data. Their output is printed with
-the process's number before each line. Ctrl+C and SIGTERM end all processes.
+Each process has its own configuration (HEARSAY_CONFIG) and node key; all have one swarm key. HEARSAY_SHARD
+numbers the processes (1/3, 2/3, 3/3), so that each can choose its part of the data. Their output is
+printed with the process's number before each line. Ctrl+C and SIGTERM are passed on to all processes.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _run(command: list[str]) -> None:
 def _show(number: int, process: subprocess.Popen[str], ended: list[int]) -> None:
     """Prints a process's lines with its number, and at its end how it failed, if it did.
 
-    ended      signals that were passed on to the swarm"""
+    ended      signals that were passed on to the swarm: to end by one of them is no failure"""
     assert process.stdout is not None
     for line in process.stdout:
         print(f"[{number}] {line}", end="", flush=True)

@@ -10,7 +10,7 @@ import torch
 # Each norm's means and variances, by the name of its module.
 Statistics = dict[str, tuple[torch.Tensor, torch.Tensor]]
 
-_FAR_DEVIATIONS = 1.0  # distance of the means, averaged over a norm's channels, that is far
+_FAR_DEVIATIONS = 1.0  # distance of the means in deviations, averaged over a norm's channels, that is far
 _FAR_RATIO = 4.0  # ratio of the variances, averaged over a norm's channels, that is far
 
 

@@ -5,8 +5,8 @@
     neither      parameters and buffers that `private` names
 
 The selection is fixed when the node is made, because all nodes must share the same tensors. If the script
-trains other parameters later, `check` raises an exception. If a buffer changes and is not shared, it logs
-a warning.
+trains other parameters later, `check` raises an exception. If a tensor changes that is neither shared nor
+private, it logs a warning.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ class Selection:
     def check(self, optimizer: torch.optim.Optimizer | None) -> None:
         """Raises RuntimeError if the script now trains a parameter that is not shared.
 
-        Compares the watched buffers after 8, 64, 512, … calls, and warns once if one has changed."""
+        In calls 8, 64, 512, … also compares the watched tensors (_watch), and warns of changed ones."""
         for name, parameter in self._frozen:
             if parameter.requires_grad:
                 raise RuntimeError(

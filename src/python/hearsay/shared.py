@@ -135,8 +135,8 @@ class Shared:
             self.tensors[name] = buffer
 
     def check(self) -> None:
-        """Finds the current tensors. Raises RuntimeError if a tensor that the library writes to has
-        other memory than when the node was made."""
+        """Finds the buffers' current tensors. Raises RuntimeError if a tensor that the library uses
+        without a copy has other memory than when the node was made."""
         self.refresh()
         for name, address in self._addresses.items():
             if self.tensors[name].data_ptr() != address:

@@ -77,7 +77,7 @@ def _on_signal(number: int, _: Any) -> None:
 
 
 def _leave() -> None:
-    """Closes nodes that are still open when Python ends after such a signal."""
+    """Closes nodes that are still open when Python ends after SIGTERM or SIGHUP raised Terminated."""
     for node in list(_nodes) if _arrived_s > -math.inf else []:
         try:
             node.close()

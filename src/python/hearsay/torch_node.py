@@ -340,8 +340,8 @@ class Node:
     def _loss(self, samples: int) -> float:
         """Returns the mean loss to report for a step of `samples` samples.
 
-        Losses on a GPU are collected: most steps report 0 (unknown), and every 16th reports the sum
-        of all collected losses. So the sum of loss times samples over all steps is exact."""
+        Losses on a GPU are collected: most steps report 0 (unknown), and the step with the 16th loss
+        reports their sum over samples, divided by its own samples. So the sum over steps is exact."""
         is_on_gpu = any(isinstance(loss, torch.Tensor) and loss.is_cuda for loss, _ in self._losses)
         if is_on_gpu and len(self._losses) < _LOSSES_PER_READ:
             return 0.0

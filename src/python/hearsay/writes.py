@@ -5,8 +5,8 @@
 
 PyTorch counts the writes to each tensor (`_version`), so finding a foreign write compares and copies
 no values. A script that loads the weights of its best epoch, or swaps in averaged weights, has made
-no progress that the swarm should learn. While the node settles, saves or leaves, the shared model
-therefore replaces foreign weights in the model.
+no progress that the swarm should learn. So in settle, finish, state_dict, save and close, the shared
+model replaces foreign weights in the model.
 
 The updates of other nodes move the shared model during such a call, and the foreign weights lack that
 movement. The next step adds it to the weights, whatever the script has written by then. Otherwise a
