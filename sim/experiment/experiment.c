@@ -10,7 +10,8 @@
 
 /* Address space; only touched pages cost memory. */
 #define ARENA_BYTES ((size_t)16 << 30)
-/* Up to this many nodes, random walks keep account of their updates (sim_learner.h). */
+/* Up to this many nodes, learners without data (random_walk_learner.h) check that published +
+ * residual = progress, at the cost of memory. */
 #define ACCOUNTED_MAX 64
 
 static enum error cut_shards(struct experiment *experiment, struct problem *problem)

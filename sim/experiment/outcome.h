@@ -36,7 +36,7 @@ struct moment {
 struct node_moment {
     float samples_per_s; /* trained since the previous moment */
     float share;         /* the node's share of the swarm's training, 0 .. 1 */
-    float lag_s;         /* age of the oldest existing rumor that the node lacks */
+    float lag_s;         /* longest time for which the node has missed a rumor; 0 = misses none */
     float behind;        /* number of rumors that the node lacks */
     float up_use;        /* utilisation of the uplink since the previous moment; NAN = unlimited */
     float down_use; /* utilisation of the downlink since the previous moment; NAN = unlimited */
@@ -65,7 +65,7 @@ struct node_total {
     double down_use;     /* mean utilisation of the node's downlink; NAN = unlimited */
     double accuracy; /* accuracy of the node's own model; NAN = the node has the swarm's model */
     uint64_t block_bytes; /* most bytes that the node received in blocks to fetch one base */
-    double joining_s;     /* seconds from the first start to its first step; NAN = no step then */
+    double joining_s;     /* seconds from the first start to its first step; NAN = it made none */
 };
 
 struct link_total { /* traffic from one region to another */

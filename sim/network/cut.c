@@ -78,7 +78,8 @@ void wire_reset(struct wire *wire, uint32_t a, uint32_t b)
     close_connections_to(wire, b, a);
 }
 
-/* Returns the time of the next retransmission: timeouts are 0.2 s, 0.4 s, 0.8 s and so on. */
+/* Returns the first retransmission time from now_ns on of a sender that was cut off at cut_ns: its
+ * timeouts are 0.2 s, 0.4 s, 0.8 s and so on. */
 static uint64_t next_try_ns(uint64_t cut_ns, uint64_t now_ns)
 {
     uint64_t wait_ns = TIMEOUT_NS, try_ns = cut_ns + wait_ns;

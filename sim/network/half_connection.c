@@ -57,8 +57,8 @@ void half_connection_put(struct half_connection *half, const uint8_t *bytes, siz
     half->held += count;
 }
 
-/* Returns the lowest rate of the three pipes towards end `to`, in bytes per second; 0 = none has a
- * limit. */
+/* Returns the lowest rate of the three pipes towards end `to`, in bytes per second, ignoring stalls
+ * and clogs; 0 = none has a limit. */
 static uint64_t slowest(const struct wire *wire, const struct connection *connection, int to)
 {
     const uint32_t from = tcp_from(connection, to);
@@ -120,7 +120,7 @@ static void cross(struct wire *wire, uint32_t at, int to, size_t bytes, uint64_t
     at_ns += half_connection_travel_ns(wire, connection, to);
     const bool waits = party != WIRE_NOBODY && pipe_is_limited(&wire->parties[party].down);
     at_ns = u64_max(at_ns, half->arrive_ns);
-    /* An unlimited down pipe may still hold segments from the time when it had a limit. */
+    /* An unlimited down pipe may still hold segments from a clog that has ended. */
     if (!waits && at_ns < half->clear_ns)
         at_ns = half->clear_ns;
     half->arrive_ns = at_ns;

@@ -7,10 +7,10 @@
  * Bytes are delivered once and in order, or the connection breaks. A lost segment is sent again one
  * round trip later; each further loss doubles that time. Later segments wait for the lost one
  * (head-of-line blocking). The window is WIRE_WINDOW plus the lowest pipe rate times the one-way
- * delay, at most 4 MiB; a send completes when its last byte is in the window. During a cut no
- * segment is sent; those in flight still arrive. After the cut, a sender with waiting bytes resumes
- * at its next retransmission timeout, which doubles each time. A dropped SYN is sent again every
- * second.
+ * delay, at most 4 MiB, and 4 MiB if no pipe has a rate. A send completes when its last byte is in
+ * flight. During a cut no segment is sent; those in flight still arrive. After the cut, a sender
+ * with waiting bytes resumes at its next retransmission timeout, which doubles each time. A dropped
+ * SYN is sent again every second.
  *
  * A party is a host: a node or an outsider. It names its connections by its own ids, whose low 32
  * bits are a slot below WIRE_SLOTS. Tests: tests/unit/sim/test_wire.c and test_cut.c.
@@ -59,7 +59,7 @@ struct party {
     uint64_t paused_ns;   /* virtual time until which the process is paused */
     uint64_t deaf_ns;     /* virtual time until which the process reads nothing from its sockets */
     uint64_t fragment_ns; /* virtual time until which bytes arrive in small pieces */
-    uint64_t tamper_ns;   /* virtual time until which received bits are flipped */
+    uint64_t tamper_ns;   /* virtual time until which some received bits are flipped */
     uint32_t connection[WIRE_SLOTS]; /* index + 1 of the connection in each slot; 0 = none */
 };
 
@@ -72,7 +72,7 @@ struct half_connection {
     size_t flying;      /* bytes in flight */
     size_t unacked;     /* delivered bytes whose acknowledgement a cut has dropped */
     uint64_t arrive_ns; /* time at which the last byte in flight reaches the receiver's down pipe */
-    uint64_t clear_ns;  /* time at which the last byte in flight leaves that pipe */
+    uint64_t clear_ns;  /* time at which the last byte in flight leaves the receiver's down pipe */
     uint64_t try_ns;  /* after a cut: time before which no byte is sent; in a cut: its beginning */
     uint64_t held_ns; /* time until which the receiver reads nothing from this connection */
     bool sending;     /* the sender's last send has not completed yet: WIRE_SENT follows */

@@ -9,7 +9,7 @@
 
 #include "config/config_key.h"
 
-#define TIME_MAX_NS 1e15 /* 11.5 days */
+#define TIME_MAX_NS 1e15 /* 11.6 days */
 
 struct unit {
     const char *name;
@@ -159,7 +159,7 @@ enum error clause_name(struct clause *clause, char name[static SCENARIO_NAME_BYT
     return OK;
 }
 
-/* Reads a decimal number. Returns false if the clause continues with other text. */
+/* Reads a decimal number. Returns false if none follows. */
 static bool take_number(struct clause *clause, double *value)
 {
     char digits[32];

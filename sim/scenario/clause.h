@@ -3,9 +3,9 @@
  *   "2 desk, 400 samples/s, up 10 Mbit/s, at 60 s up 5 Mbit/s"
  *     └ first   └ clause ...
  *
- * Reading consumes a clause from its front. A function that returns an error returns MALFORMED,
- * with a sentence that quotes the clause and names the allowed values. It writes its outputs only
- * on OK. Tests: tests/unit/sim/test_scenario*.c.
+ * Reading consumes a clause from its front. The error of every function is MALFORMED, with a
+ * sentence that quotes the clause and tells what is wrong. Outputs are written only on OK. Tests:
+ * tests/unit/sim/test_scenario*.c.
  */
 #ifndef HEARSAY_SIM_SCENARIO_CLAUSE_H
 #define HEARSAY_SIM_SCENARIO_CLAUSE_H

@@ -40,12 +40,13 @@ enum metric {
     METRIC_REMOVED,    /* no healthy node removed: no node is declared dead, or given up as silent,
                           without a fault that explains it (fault_injector_explains) */
     METRIC_NO_ALARM,   /* no alarm: no guard of a node or of the base warns */
-    METRIC_ALARM,      /* alarm by 40 s; alarm within 25 s of 60 s: a guard first warns then */
+    METRIC_ALARM,      /* alarm by 40 s; alarm within 25 s of 60 s: the first warning of any guard
+                          comes in this period */
     METRIC_LAST_TENTH, /* last tenth >= best tenth - 0.3 points: mean accuracy of the base over the
                           last tenth of the evaluations, relative to the best consecutive tenth */
     /* steps of core >= 95 % from 60 s to 90 s: local steps of the group's slowest node, as a
-     * fraction of the steps that its speed allows. The value falls only if a node makes its learner
-     * wait. */
+     * fraction of the steps that its speed allows. The value falls if a node pauses, has not begun
+     * to train, or makes its learner wait. */
     METRIC_STEPS_OF,
     /* published by core >= 90 % from 60 s to 90 s: rumor bytes that the group publishes,
      * relative to the period of equal length before. The value falls if transfers of bases take
@@ -53,9 +54,9 @@ enum metric {
     METRIC_PUBLISHED_BY,
     METRIC_ACCURACY_OF_ALL, /* accuracy of all >= 0.8 from 60 s to 90 s: accuracy of the worst
                                node's own base at every measured moment; within 60 s of 90 s: at one
-                               measured moment. A base under replacement counts as it is; a node
-                               that does not train yet does not count. The bound may be relative
-                               (enum bound) */
+                               measured moment. A base under replacement counts as it is. Nodes
+                               that do not train, or not yet, do not count. The bound may be
+                               relative (enum bound) */
     /* blocks <= 1.1 x base: largest number of bytes that a node received in blocks to fetch one
      * base, relative to four bytes per parameter. */
     METRIC_BLOCKS,
@@ -63,12 +64,12 @@ enum metric {
                       first step, relative to the time that its blocks take on its downlink */
 };
 
-/* Reference of an accuracy bound: a plain number, or the last accuracy before the end of the
+/* Reference of an accuracy bound: a plain number, or the last measurement until the end of the
  * partition that ends at from_ns. */
 enum bound {
     BOUND_NUMBER,
-    BOUND_BETTER_HALF, /* better half - 0.5 points: accuracy of the best node on both sides */
-    BOUND_WORSE_HALF   /* worse half: accuracy of the worst node on both sides */
+    BOUND_BETTER_HALF, /* better half - 0.5 points: accuracy of the best node of the two sides */
+    BOUND_WORSE_HALF   /* worse half: accuracy of the worst node of the two sides */
 };
 
 struct expect {

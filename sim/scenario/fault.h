@@ -141,7 +141,7 @@ struct fault {
     uint64_t seed;        /* seed of the fault's random draws */
 };
 
-/* Return the word for a kind in a fault line of a scenario. */
+/* Return the words for a kind in a fault line of a scenario. */
 const char *fault_name(enum fault_kind kind);
 const char *poison_name(enum poison poison);
 const char *ruin_name(enum ruin ruin);

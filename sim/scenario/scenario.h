@@ -29,7 +29,7 @@
 #define SCENARIO_EXPECTS_MAX 32
 #define SCENARIO_FAULTS_MAX  64
 #define SCENARIO_NAME_BYTES  32
-#define SCENARIO_WORKERS_MAX 128 /* nodes of a strategy other than gossip, single and ideal */
+#define SCENARIO_WORKERS_MAX 128 /* most nodes of a strategy from ako on (strategy_kind.h) */
 #define SCENARIO_CURVES_MAX  64  /* with more nodes, a play keeps no curve of each node */
 #define SCENARIO_TWINS_MAX   8   /* most duplicate processes in a scenario */
 
@@ -115,7 +115,7 @@ struct scenario {
 enum error scenario_load(struct scenario *scenario, const char *path, const char *const *sets,
                          int sets_count, struct problem *problem) MUST_USE;
 
-/* Warns on standard error of regions without a link. */
+/* Prints a warning to stderr if pairs of regions have no link line, except for strategy ideal. */
 void scenario_warn(const struct scenario *scenario);
 
 /* Sets *config to the common configuration, changed by the set clauses of node i's group. */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Every strategy except the first one, gossip: its constant, and its name in a scenario. From AKO
- * on, the workers of a strategy do not all wait for each other (workers.h). */
+ * on, strategies are methods of workers.h, whose workers need not all wait for each other. */
 /* clang-format off */
 #define STRATEGIES(EACH) \
     EACH(SINGLE, single) \
@@ -58,11 +58,11 @@ struct strategy_settings {
     double outer_rate;
     double outer_momentum;
     double top_part;    /* sparseloco, dgc, demo, choco: fraction of entries in a message */
-    double error_decay; /* sparseloco, demo: factor on the error feedback in each round */
+    double error_decay; /* sparseloco, demo: factor on error feedback or momentum in each round */
 
     uint32_t fragments; /* streaming_diloco, mlnet: parts of the model, exchanged in turn */
-    /* streaming_diloco: steps during the exchange of a fragment; sgp: rounds before a worker waits
-     * for a message. */
+    /* streaming_diloco: steps during the exchange of a fragment; sgp: rounds by which a worker may
+     * be ahead of the messages to it. */
     uint32_t overlap_steps;
     double mixing; /* streaming_diloco: weight of the common weights in a node's new weights */
     unsigned int wire_precision; /* streaming_diloco: enum wire_precision of each sent entry */
