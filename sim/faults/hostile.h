@@ -12,7 +12,7 @@
  *   MUTE      behaves as a member, but claims nonexistent rumors and answers no WANT.
  *
  * Attackers use the node's peer and codecs (peer.h, message.h, rumor.h, record.h), so they get as
- * far as any member can. A disconnected attacker dials again after a pause. An attacker's only
+ * far as any member can. A disconnected attacker dials again after a pause. An attacker's only new
  * valid rumors are those at the limits. Every node must accept them. No two of them have the same
  * number. Tests: tests/unit/sim/test_fault_injector_wire.c.
  */

@@ -86,8 +86,8 @@ static void add_victims_future(struct hostile *hostile)
     base->history[base->origins * HISTORY_ENTRY_BYTES - 1] ^= (uint8_t)rng_below(rng, 2);
 }
 
-/* Raises the number of rumors in a random history entry, and sometimes the number of samples, which
- * invalidates the entry's signature. */
+/* Raises the number of rumors in a random history entry, and sometimes also its number of samples.
+ * Either change invalidates the entry's signature. */
 static void forge_entry(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;

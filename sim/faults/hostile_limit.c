@@ -45,7 +45,7 @@ static void fill_entries(struct draft *draft, struct rng *rng, uint32_t count, i
     }
 }
 
-/* Draws one entry that changes a parameter by 1, the most that is allowed. */
+/* Draws one entry that changes a parameter by 1 (rounded down), the most that is allowed. */
 static void draw_highest(struct draft *draft, struct rng *rng)
 {
     static const uint8_t levels[] = {1, 2, 64, LEVEL_MAX};

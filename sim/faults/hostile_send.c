@@ -70,7 +70,8 @@ static void send_own_record(struct hostile *hostile)
     send_records(hostile, bytes, sizeof bytes);
 }
 
-/* Sends the record of another node: with a flipped bit, or signed by the attacker. */
+/* Sends the record of another node: with a flipped bit, or signed by the attacker. One in eight
+ * lacks its last byte. */
 static void send_forged_record(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -256,7 +257,7 @@ static void send_any(struct hostile *hostile)
         .base = rng_below(rng, 2),
         .whole = rng_below(rng, 2),
         .part = rng_below(rng, 3),
-        /* a random count: nodes would accept a complete HISTORY */
+        /* random, so that the HISTORY is incomplete: nodes would accept a complete one */
         .parts = rng_next(rng),
         .block = rng_next(rng) >> rng_below(rng, 64),
         .count = rng_below(rng, 10),

@@ -24,7 +24,8 @@ void storm_rekey_order(struct storm_rekey *rekey, struct storm_expulsion *orders
 
 /* Returns true if all running nodes have the key of the last order, or that order was not given. */
 bool storm_rekey_is_done(const struct storm_rekey *rekey, const struct world *world);
-/* Returns true if the villain's disk does not have the key of the last order. */
+/* Returns true if the villain's disk lacks the key of the last order, or that order was not given.
+ */
 bool storm_rekey_is_kept_from(const struct storm_rekey *rekey, const struct world *world,
                               uint32_t villain);
 

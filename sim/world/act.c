@@ -9,12 +9,12 @@
 #include "world/poisoner.h"
 #include "world/world_private.h"
 
-#define SAVE_NS_MAX SECOND_NS /* most virtual time to write all parts of a checkpoint */
+#define SAVE_NS_MAX SECOND_NS /* most time for a checkpoint, besides waits for steps */
 #define PARTS_MAX   8         /* most parts of one checkpoint */
-/* One checkpoint part in this many is refused, as if by a slow disk; the refusal ends the
- * checkpoint. */
+/* After the first part of a checkpoint, one part in this many is refused, as if by a slow disk. The
+ * refusal ends the checkpoint. */
 #define PARTS_LOST 64
-/* One READ in this many waits for the end of the step, as if behind another order. */
+/* One READ in this many that arrive during a step waits for its end, as if behind another order. */
 #define READS_LATE      8
 #define PREDICTS_A_STEP 4      /* number of inference requests that take the time of one step */
 #define ACTIONS_MAX     100000 /* more actions of a node at one moment would be an endless loop */
@@ -112,8 +112,8 @@ static void answer_node(struct world *world, uint32_t i, const struct action *or
 }
 
 /* Performs an order for a poisoner, which alters its own publications and records the updates of
- * other nodes. Its publications change weights unknown to a running checkpoint, so that checkpoint
- * is abandoned. */
+ * other nodes. At a publication it also overwrites the weights, which a running checkpoint does not
+ * record, so that checkpoint is abandoned. */
 static struct answer perform_poisoned(struct world_node *at, const struct executor *executor,
                                       const struct action *order)
 {

@@ -13,9 +13,9 @@
 #include "node/broadcast/version.h"
 #include "world/world.h"
 
-/* Time added to each deadline, for example for closing connections. */
+/* Time added to deadlines, for example for closing connections. */
 #define SLACK_NS (4 * SECOND_NS)
-/* Most steps between two publications if the number of steps is chosen automatically. */
+/* Steps that a node may always make between two publications if it chooses their number itself. */
 #define STEPS_MOST 16
 /* Samples that a node may count per sample claimed or learned, whichever are more: a restarting
  * node counts late rumors twice. */

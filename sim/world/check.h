@@ -1,11 +1,12 @@
 /* Invariants that hold in every world, whatever faults strike it.
  *
- *    1  base = b0 + the sum of exactly the rumors in its version    every event; in full at the end
+ *    1  base = b0 + the sum of exactly the rumors in its version    every event (real learners:
+ *                                                                   every second); full at the end
  *    2  each replica applies each rumor at most once                every apply
  *    3  equal versions, equal digests, equal bytes                  every second; bytes at the end
- *    4  published + residual = produced in each learner; an own     every second; every apply
- *       rumor that comes back is applied as own; lost publications  and block written
- *       stay in the weights, and nothing else does
+ *    4  published + residual = produced, where a random walk keeps  every second; every apply
+ *       account; an own rumor that comes back is applied as own;    and block written
+ *       lost publications stay in the weights, and nothing else does
  *    5  after faults and training end, all reach one version and    the end
  *       know the same members
  *    6  queues, logs, connections and memory keep their bounds; a   every second
@@ -18,7 +19,7 @@
  *   10  same seed, same trace                                       two runs (storm.h)
  *   11  no node counts many more samples than all have learned,     every second
  *       or claim to have learned
- *   12  no training guard warns unless a fault ruins training       every step
+ *   12  in a storm without poison, no training guard warns          every step
  *
  * The first violation is kept as a sentence, and the world stops there. Tests:
  * tests/planted/test_planted.sh plants a mistake against each invariant except 12, which
@@ -61,7 +62,7 @@ struct check {
     uint32_t published_max;
     bool outsiders_publish; /* nodes may apply rumors that no node published */
     bool outsiders_lie; /* nodes may report false bases and digests, because outsiders send them */
-    bool trains_well;   /* no node publishes poison, so no training guard may warn */
+    bool trains_well;   /* no training guard may warn */
     double claimed;     /* most claimed samples that any node has counted so far */
     /* Hash of a rumor ─► 1 + index of the rumor's update in `published`. */
     struct u64_set rumors_published;
@@ -105,7 +106,8 @@ void check_block_written(struct world *world, uint32_t i, const struct action *w
 void check_event(struct world *world, uint32_t i);
 /* Checks all nodes; call it once every virtual second. */
 void check_second(struct world *world);
-/* Compares all nodes' bases byte by byte; call it once all live nodes have the same version. */
+/* Compares the bases of all running nodes byte by byte, and one of them with b0 plus its rumors.
+ * Call it once all running nodes have the same version. */
 void check_end(struct world *world);
 
 #endif

@@ -10,7 +10,7 @@ struct lifetime {
     struct node_stats last;
     uint32_t incarnation; /* number of the incarnation of `last` */
     uint64_t block_bytes; /* most bytes that the node received in blocks to fetch one base */
-    double joining_s;     /* seconds from the first start to its first step; NAN = no step then */
+    double joining_s;     /* seconds from the first start to its first step; NAN = it made none */
     uint64_t trained_ns;  /* time in which the node should have trained so far */
     /* Totals up to the latest entry of outcome.moments. */
     uint64_t samples_then;
@@ -21,8 +21,8 @@ struct lifetime {
 
 void lifetime_init(struct lifetime *lifetime);
 
-/* Returns the node's counters, summed over all its incarnations, except those in which this
- * function was never called. */
+/* Returns the node's statistics. The counters of lifetime_add are sums over all incarnations in
+ * which this function was called; the other members are of the newest of these. */
 struct node_stats lifetime_stats(struct lifetime *lifetime, const struct world *world, uint32_t i);
 
 void lifetime_add(struct node_stats *sum, const struct node_stats *more);

@@ -29,7 +29,7 @@ void poisoner_note(struct poisoner *poisoner, size_t parameters, const struct up
                    uint64_t tag);
 
 /* Call poisoner_prepare before and poisoner_finish after the learner publishes; it then publishes
- * the altered update. terms: of this publication; outer momentum is set to 0. */
+ * the altered update. terms: of this publication; beta and withheld are set to 0. */
 void poisoner_prepare(struct poisoner *poisoner, struct sim_learner *sim_learner,
                       struct publish_terms *terms);
 void poisoner_finish(struct poisoner *poisoner, struct sim_learner *sim_learner);

@@ -1,4 +1,4 @@
-/* The disk of a simulated node: its incarnation, last two checkpoints, orders, proofs and votes.
+/* The disk of a simulated node: its incarnation, checkpoints, orders, proofs, votes and swarm keys.
  *
  *   begin ─► the learner's queue (snapshot.h) ─► write … ─► draft ─► end ─► saved[0]
  *                                                            └► a crash, or abandon: nothing

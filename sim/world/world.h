@@ -6,9 +6,9 @@
  *
  * Nodes (src/node/node.h) and learners (model/training/learner.h) are those of the daemon. Only
  * time, links and faults are simulated. A local step takes batch / (samples per second of its
- * node), and orders to a learner are performed between steps. One seed gives one run: the trace is
- * a hash over every action of every node. Node i listens at 10.(i / 256).(i % 256).1:7000. Tests:
- * tests/world/test_node.c and tests/unit/sim.
+ * node). Orders to a learner are performed between steps, except most READs. One seed gives one
+ * run: the trace is a hash over every action of every node. Node i listens at 10.(i / 256).(i %
+ * 256).1:7000. Tests: tests/world/test_node.c and tests/unit/sim.
  */
 #ifndef HEARSAY_SIM_WORLD_WORLD_H
 #define HEARSAY_SIM_WORLD_WORLD_H

@@ -57,7 +57,7 @@ struct world_node {
     uint64_t began_ns;     /* virtual time at which training began */
     uint64_t published_ns;
     uint64_t interval_ns; /* longest time between publications, as reported at the last check */
-    struct waiting_order *orders;      /* wait for the end of the step, oldest first */
+    struct waiting_order *orders;      /* orders that wait for the end of the step, oldest first */
     struct waiting_order **orders_end; /* where to append the next order */
 
     bool has_met;      /* the node has had a connection since the start */
@@ -67,7 +67,7 @@ struct world_node {
     struct watched watched;
     uint64_t steps;             /* local steps since the start */
     uint64_t applied;           /* updates that the learner has applied since the start */
-    uint64_t moved_on;          /* part of `applied`: with outer momentum */
+    uint64_t moved_on;          /* number of the `applied` updates with outer momentum */
     uint32_t notes[NOTE_KINDS]; /* number of notes of each kind */
     struct note last[NOTE_KINDS];
     uint32_t dials; /* number of connections that the node has dialled */

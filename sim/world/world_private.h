@@ -17,7 +17,8 @@ void world_pump(struct world *world, uint32_t i);
 void world_on_step(struct world *world, uint32_t i);
 /* Continues the checkpoint of node i with its next part. */
 void world_on_save(struct world *world, uint32_t i);
-/* Sets the node's samples and duration of a step from the learner's batch. */
+/* If the node's batch is automatic, sets samples and duration of a step from the learner's batch.
+ */
 void world_size_step(struct world_node *at);
 void world_drop_orders(struct world_node *at);
 void world_note(struct world *world, uint32_t i, const struct note *note);
