@@ -43,9 +43,9 @@ struct band score_end(const struct plan *plan, uint32_t strategy);
 struct band score_times(const struct plan *plan, uint32_t strategy, double target);
 struct band score_bytes(const struct plan *plan, uint32_t strategy, double target);
 
-/* Chooses three targets: 90, 95 and 98 % of the best final accuracy, or of the drop from the first
- * loss to the best final loss. Ignores the results of `ideal`. Returns 0 if no strategy has a final
- * result, else TARGETS_MAX. */
+/* Chooses three targets: 90, 95 and 98 % of the best final accuracy, or of the drop from the median
+ * first loss to the best final loss. Ignores the final result of `ideal`. Returns 0 if no other
+ * strategy has a final result, else TARGETS_MAX. */
 uint32_t score_targets(const struct plan *plan, double targets[static TARGETS_MAX]);
 
 /* The strategies that reach a target first and second on average, ignoring `ideal`; UINT32_MAX = no

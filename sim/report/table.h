@@ -32,7 +32,7 @@ void table_add(struct table *table, const char *format, ...) __attribute__((form
 /* Adds the next cell: a number, or "-" if it is not finite. format takes one double. */
 void table_add_figure(struct table *table, const char *format, double value);
 
-/* Removes number columns without any number, and all rows if no column is left. */
+/* Removes number columns without any number, and all rows if no number column is left. */
 void table_trim(struct table *table);
 
 uint32_t table_rows(const struct table *table);

@@ -9,8 +9,8 @@
  *
  * γ is strategy.consensus; strategy.graph is a ring or the full graph. As in the paper, a worker
  * keeps its own replica and the sum of its neighbours'. Replicas start at the initial weights, not
- * at 0, in favour of this method. A worker continues once it has all messages of a round. The last
- * line does not change the mean over all workers, which is evaluated.
+ * at 0, in favour of this method. A worker continues once it has all messages of a round. The move
+ * by γ does not change the mean over all workers, which is evaluated.
  *
  * A message has the top_part largest of each 4,096 entries, 8 bytes each for index and value; or
  * all values, 4 bytes each, if that is less; and 4 bytes for the round. Tests:

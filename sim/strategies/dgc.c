@@ -14,7 +14,7 @@
  * and 16 for the number of zeros before it. As in the published code, vectors are sent whole and
  * keep their u. Each node sends to each other node
  *
- *   B = 6·entries sent + 4·entries of vectors bytes
+ *   B = 6·entries sent + 4·(entries of vectors + statistics) bytes
  *
  * In this method's favour, runs of more than 65,535 zeros cost nothing extra, and the threshold is
  * exact, where the paper's is sampled. Statistics of batch norms are averaged. The decay is part of

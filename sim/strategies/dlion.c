@@ -1,18 +1,19 @@
 /* DLion (Hong, Chandra, HPDC 2021, after their workshop paper of 2019): micro-clouds that differ in
  * speed and links. Each worker steps with the gradients of all workers, without waiting.
  *
- *   batch_k = batch of all · speed_k / sum of speeds                        batch_by_speed
+ *   batch_k = sum of all batches · speed_k / sum of speeds                  batch_by_speed
  *   W_k = W_k − η · gain/n · (g_k + Σ_j (batch_j / batch_k) g_j)     g_j: arrived since last step
  *   messages: the entries of g within Max N (max_n.h)                       max_n
- *   every transfer_steps: W = W − 0.75 (W − W_best)    W_best: the one of lowest recent loss
+ *   every transfer_steps: asks the worker of lowest recent loss for its weights W_best
+ *   when W_best arrives:  W = W − 0.75 (W − W_best)
  *
  * With max_n = auto, N is as large as the link carries in the time of a step if a worker sends to
- * all others at once. max_n = 100 sends all entries; transfer_steps = 0 disables the last line.
- * Entries beyond Max N are dropped, not remembered. A message of gradients has 8 more bytes, for
- * batch and loss; a request has 8 bytes. The recent loss is an exponential moving average with
- * factor 0.1. Link rates are known, not measured, and assume no other traffic, in favour of this
- * method. The optimizer receives the weighted sum as gradient. experiment_batch sets the batches.
- * Tests: tests/unit/sim/test_dlion.c. */
+ * all others at once, and at least 0.85. max_n = 100 sends all entries; transfer_steps = 0 disables
+ * the move towards W_best. Entries beyond Max N are dropped, not remembered. A message of gradients
+ * has 8 more bytes, for batch and loss; a request has 8 bytes. The recent loss is an exponential
+ * moving average with factor 0.1. Link rates are known, not measured, and assume no other traffic,
+ * in favour of this method. The optimizer receives the weighted sum as gradient. experiment_batch
+ * sets the batches. Tests: tests/unit/sim/test_dlion.c. */
 #include <stdlib.h>
 #include <string.h>
 
