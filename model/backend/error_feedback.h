@@ -32,7 +32,7 @@
 /* A statistic whose value must still move by less than this is settled. */
 #define STATISTIC_SMALL (1.0f / 64)
 /* If a restored or reset statistic is farther than this from the exchange's weight, its movement
- * counts from that weight. This node has not published such a statistic. */
+ * counts from that weight, since this node has not published it. */
 #define STATISTIC_FAR 1.0f
 /* A statistic whose value moved by less counts as unmoved, because copies are rounded. NORM_EPSILON
  * is ten times as large. */

@@ -1,4 +1,5 @@
-/* Several .npy files of one type and shape, read as one run of samples. Private to arrays.c. */
+/* Several .npy files of one type and sample shape, read as one run of samples. Private to
+ * arrays.c. */
 #ifndef HEARSAY_MODEL_DATA_ARRAY_RUN_H
 #define HEARSAY_MODEL_DATA_ARRAY_RUN_H
 

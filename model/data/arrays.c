@@ -14,7 +14,7 @@
 #define SAMPLE_MAX ((uint64_t)1 << 24) /* maximum of numbers per sample of x */
 /* whole floats may be meant as labels only if their range is below this number */
 #define LOOKS_MAX 1000
-/* floats are labels only if every class has this many samples */
+/* floats are labels, with task AUTO, only if every class has at least this many samples */
 #define LOOKS_EACH 4
 
 /* The files of x and y, and the samples in them that the dataset gets. */

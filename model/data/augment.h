@@ -6,7 +6,7 @@
  *   flip    mirrored left to right, with probability 1/2
  *   crop    moved by at most `crop` pixels in both directions: the image is padded with black and
  *           cut back to its size (He et al. 2016)
- *   cutout  a square with sides of `cutout` pixels becomes the mean of the training pixels;
+ *   cutout  a square with sides of `cutout` pixels becomes 0, the mean of normalised pixels;
  *           its middle is anywhere in the image (DeVries, Taylor 2017)
  *
  * The draws depend only on the numbers above, so runs can be repeated and continued from a

@@ -19,9 +19,9 @@ struct file_list {
     size_t folders;
 };
 
-/* Parses a list and expands its patterns. Does not check that a file without pattern exists. key:
- * configuration key for messages. MISSING: the text is empty, or a pattern matches no file.
- * MALFORMED: a name is empty. After OK the caller must call file_list_free. */
+/* Parses a list and expands its patterns. Does not check that a file named without a pattern
+ * exists. key: configuration key for messages. MISSING: the text is empty, or a pattern matches no
+ * file. MALFORMED: a name is empty. After OK the caller must call file_list_free. */
 enum error file_list_read(struct file_list *list, const char *text, const char *key,
                           struct problem *problem) MUST_USE;
 

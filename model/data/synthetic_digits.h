@@ -1,11 +1,12 @@
 /* Generates images of digits that look handwritten, from a seed: a data set without files.
  *
- *   strokes of a digit ─► warp ─► rotate, shear, scale, shift ─► round corners ─► ink ─► noise
+ *   strokes of a digit ─► warp ─► rotate, shear, scale, shift ─► round corners ─► ink
+ *     ─► stray lines ─► noise
  *
  * Sample i depends only on (seed, set, i), so any part can be generated without the rest. All
  * arithmetic is in integers, so the pixels are equal on all machines. The distortions are so strong
- * that the model lenet needs a few epochs of 12,000 samples to classify 95 % correctly.
- * Tests: tests/unit/model/test_synthetic_digits.c.
+ * that the model lenet needs a few epochs of 12,000 samples to classify 95 % correctly. Tests:
+ * tests/unit/model/test_synthetic_digits.c.
  */
 #ifndef HEARSAY_MODEL_DATA_SYNTHETIC_DIGITS_H
 #define HEARSAY_MODEL_DATA_SYNTHETIC_DIGITS_H

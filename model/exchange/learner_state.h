@@ -1,5 +1,5 @@
 /* The state of a learner at one moment, or some entries of it, in host memory: enough to continue
- * training bit for bit.
+ * training bit for bit, except for withheld progress and the residuals of statistics (replica.h).
  *
  *   learner ── save: copies only ──► learner_state ──► snapshot.h, checkpoint.h
  *   learner ◄─────── restore ─────── learner_state ◄──

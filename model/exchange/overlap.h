@@ -29,10 +29,10 @@
  *
  *   spoken_for = (weight of the entry - share) / (1 - share)      of tau · level, in 0 .. 1
  *
- * where `share` is the receiver's, because the origin's share is unknown. Otherwise all nodes would
- * publish the same progress in full, one after the other, and the base would overshoot. Measured by
- * tests/bench/bench_language_exchange.py (tests/decisions/009-count-rare-entries-for-more.md).
- * Tests: tests/unit/model/test_overlap.c.
+ * where `share` is the receiver's, because the origin's share is unknown. Without this release, all
+ * nodes would publish the same progress in full, one after the other, and the base would overshoot.
+ * Measured by tests/bench/bench_language_exchange.py
+ * (tests/decisions/009-count-rare-entries-for-more.md). Tests: tests/unit/model/test_overlap.c.
  */
 #ifndef HEARSAY_MODEL_EXCHANGE_OVERLAP_H
 #define HEARSAY_MODEL_EXCHANGE_OVERLAP_H
@@ -54,7 +54,7 @@
 
 /* How often other nodes publish the same entries as this node. Starts as zeros. */
 struct overlap {
-    double share;   /* this node's share at its last publication; 0 = none was recorded */
+    double share;   /* this node's share at its last publication; 0 = no publication yet */
     double density; /* moving average of (entries of a publication / all entries); 0 = unknown */
     /* Moving average of the number of other nodes that also publish an entry of this node. */
     double others;

@@ -83,7 +83,8 @@ void replica_compand(struct replica *replica)
     replica->weights.are_companded = replica->trained.are_companded = true;
 }
 
-/* Sets the exchange's weights after the trained weights have moved to other memory. */
+/* Sets the exchange's weights after statistics were declared or the trained weights have moved to
+ * other memory. */
 static void view_trained(struct replica *replica)
 {
     bool is_far;
@@ -220,8 +221,8 @@ static float tau_to_carry(double counts, double move)
     return (float)fmin(move / (LEVEL_MAX * counts), TAU_MAX);
 }
 
-/* Returns how far the farthest statistic's base entry has to move; 0 while statistics are held
- * back. */
+/* Returns how far the farthest statistic's base entry has to move; 0 without statistics or a share
+ * of them to publish. */
 static double statistics_move(const struct replica *replica, const struct publish_terms *terms)
 {
     if (replica->statistics.ranges == 0 || terms->statistics_share == 0)
@@ -334,7 +335,7 @@ static void check_update(const struct replica *replica, const struct update *upd
     CHECK(update->count == 0 || update->index[update->count - 1] < replica->parameters);
 }
 
-/* Statistics that training has not moved follow the update. */
+/* Until movement of statistics has counted, they follow each update. */
 static void track_update(struct replica *replica, const struct update *update)
 {
     if (replica->statistics.has_counted || update->count == 0)

@@ -17,9 +17,9 @@
  * its gradients far from the base. So a publication moves a part of the unpublished residual from
  * the weights to `withheld`, and the next publication chooses from both. The node has computed no
  * gradients at the point where withheld progress leads, so publishing all of it at once would throw
- * the base far off. Withheld progress is dropped, not published, in three cases: in a publication
- * that withholds nothing (when a node leaves or is alone), in a restored state, and in part when
- * another node's update already counts for this node (overlap.h).
+ * the base far off. Withheld progress is dropped, not published, in four cases: in a publication
+ * that withholds nothing (when a node leaves or is alone), in a reset to the base, in a restored
+ * state, and in part when another node's update already counts for this node (overlap.h).
  *
  * Outer momentum, as in DiLoCo (Douillard et al. 2023) and SlowMo (Wang et al. 2020): with each
  * update, from this node or another, the weights move by (1 + beta) times the move of the base. The

@@ -65,7 +65,7 @@ struct overlap_part {
     size_t count;
 };
 
-/* before: statistics in earlier ranges. */
+/* before: number of statistics in earlier ranges. */
 static struct overlap_part part_in(const struct statistics *statistics, uint32_t r, size_t before,
                                    size_t first, size_t count)
 {

@@ -17,8 +17,8 @@
  * the mean of all nodes' statistics, weighted by their shares. Shares change, and nodes come and
  * go, so each publication also pulls s a little towards w. The next steps move s back, and that
  * movement is published as any other. Updates on their way also make s and w differ, but by at most
- * the distance that s moved during the last publications. `slow` follows s within 128 publications,
- * and only a distance above 2·|s - slow| is pulled.
+ * the distance that s moved during the last publications. `slow` is a moving average of s over
+ * about 128 publications, and only a distance above 2·|s - slow| is pulled.
  *
  * All sums are of values (base/companding.h), so that they do not depend on the order.
  * Tests: tests/unit/model/test_statistics.c.
@@ -44,7 +44,8 @@ struct statistics {
     size_t count;    /* statistics in all ranges */
     float *held;     /* [count] weights of the exchange, range after range */
     float *before;   /* [count] trained statistics after the last statistics_track */
-    /* [count] follows the trained statistics within 128 publications; NaN = unknown */
+    /* [count] moving average of the trained statistics over about 128 publications; NaN =
+     * unknown */
     float *slow;
     /* [count] trained statistics after the last reset, until they have moved; then NaN */
     float *reset;
