@@ -22,7 +22,8 @@ uint64_t draw_update(struct update *update, uint32_t count, double density, enum
  */
 double entropy_bits(const struct update *update, uint64_t parameters);
 
-/* Checks a decoder's output: entries in order and within their limits. */
+/* Returns true for valid output of a decoder: ascending indices, and all values within their
+ * limits. */
 bool update_is_valid(const struct update *update, uint64_t parameters);
 
 /* Makes one to four changes: in a bit, a byte, or a run of bytes. */

@@ -51,7 +51,7 @@ struct program {
     int changes;      /* steps that reported a changed model */
 };
 
-/* Makes a new folder with a swarm key, in which all later files are created. */
+/* Makes a new folder, enters it, and creates a swarm key there. */
 int programs_begin(void **state);
 int programs_end(void **state);
 

@@ -38,7 +38,7 @@ void expel_id(uint32_t i, const uint8_t id[static ID_BYTES]);
 void expel_within_reach(uint32_t i, uint32_t villain);
 
 /* Gives node i an order like `hearsay expel --since`. The order keeps the rumors that node i had
- * received by moment_ns, according to its log marks. The marks must reach back that far. */
+ * received by moment_ns. Its list of arrivals (node_arrivals) must reach back that far. */
 void expel_since(uint32_t i, uint32_t villain, uint64_t moment_ns);
 
 /* Give node i orders: admit_nodes admits these nodes, admit_after admits one node again after order

@@ -35,8 +35,8 @@ void liars_free(void);
 /* Returns busy_options with logs that reach back a few seconds, enough to repair without a state
  * transfer. */
 struct node_options liars_options(void);
-/* Adds a liar, which dials the node and shows it the twin's version. Waits until the twin is at
- * rest. */
+/* Waits until the twin has no rumor left to apply. Then adds a liar, which dials the node and shows
+ * it the twin's version. */
 struct liar *liars_meet(uint32_t node, uint32_t twin, enum lie lie, uint8_t seed);
 
 /* Shows the twin's current version, with a digest that matches the lie if `aside` is 0. */

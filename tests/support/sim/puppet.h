@@ -53,7 +53,7 @@ void puppet_init(struct puppet *puppet, uint32_t node, uint8_t seed);
  * connection has ended. */
 void puppet_call(struct puppet *puppet);
 
-/* Dials until the session is established. Sends no HELLO. */
+/* Dials, and checks that the session is established. Sends no HELLO. */
 void puppet_meet(struct puppet *puppet);
 
 /* Sends a message, and runs until immediate answers have arrived. */

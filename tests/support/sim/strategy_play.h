@@ -42,8 +42,8 @@ void play_end(struct played *played);
 
 const struct moment *last_moment(const struct played *played);
 
-/* Learners equal to those of a play, for repeating its steps by hand. The play's batches must be
- * unchanged. */
+/* Learners equal to those of a play before its first step, for repeating its steps by hand. All
+ * nodes must have the configured batch. */
 struct by_hand {
     uint32_t count;
     struct learner *learners[3];

@@ -77,7 +77,7 @@ uint64_t rumors_published(void);
 bool same_base(uint32_t a, uint32_t b);
 void assert_one_version(void);
 
-/* Pauses training. Then checks that all nodes have one base within within_ns. */
+/* Ends training, runs for within_ns, and checks that all nodes have one base. */
 void must_agree(uint64_t within_ns);
 void assert_near(double got, double want, double apart);
 
