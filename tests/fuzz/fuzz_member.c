@@ -129,8 +129,8 @@ static void say_rumor(void)
     (void)scene_say(scene, speaker, &(struct message){.kind = RUMOR, .bulk = {bytes, count}});
 }
 
-/* Sends a proof of equivocation: two heads with the same number in one stream. For some inputs the
- * second head has the next number, which makes the proof false. */
+/* Sends a proof of equivocation: two heads of one stream with the same number, or with consecutive
+ * numbers of which the second does not continue the first. For some inputs one byte is changed. */
 static void say_proof(void)
 {
     uint8_t bytes[PROOF_BYTES];
@@ -371,8 +371,8 @@ static void (*const OPERATIONS[SCRIPT_OPERATIONS])(void) = {
     [SAY_VOTES] = say_votes,
 };
 
-/* Makes a scene of a training node, 14 s after its start, with two neighbours. A third member has
- * sent no HELLO. */
+/* Makes a scene of a training node, 14 s after its start, with two neighbours. The other members
+ * have sent no HELLO. */
 static struct scene *settled(void)
 {
     static const uint8_t script[] = {0, 0, 1, 1, 0, 1};

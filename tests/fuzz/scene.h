@@ -71,8 +71,8 @@ void scene_close(struct scene *scene, struct member *member);
 void scene_wait_unauthenticated(struct scene *scene, uint8_t network, const uint8_t *bytes,
                                 size_t count);
 
-/* Send the node a message, or encrypted bytes, from this member. Return false if the member is not
- * connected. */
+/* Send the node a message, or encrypted bytes, from this member. Return false if the member cannot
+ * send now, for example because it is not connected. */
 bool scene_say(struct scene *scene, struct member *member, const struct message *message);
 bool scene_shout(struct scene *scene, struct member *member, const uint8_t *bytes, size_t count);
 /* Sends bytes without encryption. */
@@ -87,7 +87,7 @@ void scene_set_stepping(struct scene *scene, bool is_stepping);
 
 extern const struct executor_ops scene_learner;
 
-/* Performs all actions that the node requests. All functions above call this one. */
+/* Performs all actions that the node requests. Every function that changes the node calls it. */
 void scene_run(struct scene *scene);
 
 void scene_check(const struct scene *scene);

@@ -10,7 +10,7 @@ room is a top-level part such as net, or a folder of src.
 
     tests/unit/ROOM and tests/support/ROOM have the rules of ROOM
 
-    inside model and sim, a folder sees those before it in INSIDE
+    inside net, model and sim, a folder sees those before it in INSIDE
 
     inside src/node, a part may see the parts of earlier lines and itself:
         shared headers (node.h, admission.h, inspect.h, notes.h, core.h)

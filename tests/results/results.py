@@ -126,8 +126,8 @@ def shown(claim, row):
 
 
 def figure(row, name, other_name=None):
-    """Returns a value as text. The unit is left out if the next value has the same unit, or if the value's
-    name contains it."""
+    """Returns a value as text. The unit is left out if the next value has the same unit, or if it is a word
+    of at least four letters in the value's name."""
     unit, text = unit_of(row, name), plain(row['values'][name])
     if f'{name} ±' in row['values']:
         text += f'±{plain(row["values"][name + " ±"])}'

@@ -195,7 +195,8 @@ static bool fit(cublasLtMatmulDesc_t how, cublasLtMatrixLayout_t a, cublasLtMatr
            (!has_aux(how) || how->aux_stride == (int64_t)d->rows);
 }
 
-/* Lists no algorithm for a single output, to test what the caller does then. */
+/* Lists no algorithm if the result has one row (a layer with one output), to test what the caller
+ * does then. */
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t how,
                                               cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
                                               cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
@@ -239,7 +240,7 @@ static bool was_listed_for(const uint64_t *data, cublasLtMatmulDesc_t how, cubla
            data[HOW] == bits_of(how) && data[WHICH] != STAND_IN_UNABLE;
 }
 
-/* Some algorithms need the bias at 16 bytes, whatever alignment was declared. */
+/* Requires a bias aligned to 16 bytes, as some algorithms do, whatever alignment was declared. */
 static bool is_bias_aligned(const uint64_t *data, cublasLtMatmulDesc_t how,
                             cublasLtMatrixLayout_t d)
 {
@@ -313,8 +314,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t blas, cublasLtMatmulDesc_t how, c
                               const void *a, cublasLtMatrixLayout_t of_a, const void *b,
                               cublasLtMatrixLayout_t of_b, const void *beta, const void *c,
                               cublasLtMatrixLayout_t of_c, void *d, cublasLtMatrixLayout_t of_d,
-                              const cublasLtMatmulAlgo_t *algorithm, void *room, size_t scratch_bytes,
-                              cudaStream_t stream)
+                              const cublasLtMatmulAlgo_t *algorithm, void *room,
+                              size_t scratch_bytes, cudaStream_t stream)
 {
     const int m = (int)of_d->rows, n = (int)of_d->columns;
     const uint64_t *data = algorithm->data;

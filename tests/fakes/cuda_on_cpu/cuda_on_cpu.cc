@@ -205,7 +205,7 @@ static void finish(cudaStream_t stream)
     stand_in_run_until(stream, [=] { return stream->waiting.empty(); });
 }
 
-/* Returns an error if a stream records, where calls that wait are not allowed, or if the device is
+/* Returns an error if this thread records a stream, when it may not wait, or if the device is
  * broken. */
 static cudaError_t may_wait()
 {

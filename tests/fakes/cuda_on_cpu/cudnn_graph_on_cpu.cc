@@ -528,8 +528,8 @@ static void compute(memory_of_graph &memory, const operation_of_graph &of)
         turn(memory, of);
 }
 
-/* Returns true if the tensor is virtual or has valid device memory. Reads a number of the host now.
- * */
+/* Returns true if the tensor is virtual, is a number of the host, which is read now, or has valid
+ * device memory. */
 static bool take(memory_of_graph &memory, const tensor_of_graph &of)
 {
     if (of.is_virtual || of.numbers() == 0)

@@ -134,10 +134,10 @@ cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t con
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* Algorithms. They are listed as if the first one were the fastest. The best one allowed is
- * AS_FAST, which is listed behind the fastest and nearly as fast. Only AS_FAST computes. If TF32 is
- * allowed, AS_FAST multiplies in TF32, and the caller must set CUDNN_TENSOR_OP_MATH. In float32,
- * Winograd's algorithm is faster and too inexact. */
+/* Algorithms. They are listed as if the first one were the fastest. The caller must choose AS_FAST,
+ * which is listed before FASTEST and is 3 % slower. Only AS_FAST computes. If TF32 is allowed,
+ * AS_FAST multiplies in TF32, and the caller must set CUDNN_TENSOR_OP_MATH. In float32, Winograd's
+ * algorithm is faster and too inexact. */
 
 enum { UNABLE, VARYING, GREEDY, SLOW, AS_FAST, FASTEST, WINOGRAD };
 
@@ -281,7 +281,8 @@ cudnnStatus_t cudnnFindConvolutionBackwardDataAlgorithmEx(
 cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(
     cudnnHandle_t dnn, cudnnTensorDescriptor_t x_is, const void *x, cudnnTensorDescriptor_t dy_is,
     const void *dy, cudnnConvolutionDescriptor_t conv, cudnnFilterDescriptor_t dw_is, void *dw,
-    int most, int *count, cudnnConvolutionBwdFilterAlgoPerf_t *ways, void *room, size_t scratch_bytes)
+    int most, int *count, cudnnConvolutionBwdFilterAlgoPerf_t *ways, void *room,
+    size_t scratch_bytes)
 {
     return measure(dnn,
                    is_fit(x_is, dw_is, conv, dy_is) && is_there(x_is, x) && is_there(dw_is, dw) &&
@@ -330,7 +331,8 @@ static cudnnStatus_t submit(cudnnHandle_t dnn, const problem_of_conv &conv, cons
                             std::function<void()> work)
 {
     if (!is_fit(&conv.x, &conv.w, &conv.how, &conv.y) || conv.how.math != math_of(&conv.how) ||
-        way != AS_FAST || scratch_bytes < ROOM_BYTES || !stand_in_is_device_memory(room, scratch_bytes))
+        way != AS_FAST || scratch_bytes < ROOM_BYTES ||
+        !stand_in_is_device_memory(room, scratch_bytes))
         return CUDNN_STATUS_BAD_PARAM;
     if (!is_aligned(x) || !is_aligned(w) || !is_aligned(y) || !is_aligned(room))
         return CUDNN_STATUS_BAD_PARAM;
@@ -351,8 +353,9 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t dnn, const void *alpha,
                                       cudnnTensorDescriptor_t x_is, const void *x_at,
                                       cudnnFilterDescriptor_t w_is, const void *w_at,
                                       cudnnConvolutionDescriptor_t how,
-                                      cudnnConvolutionFwdAlgo_t way, void *room, size_t scratch_bytes,
-                                      const void *beta, cudnnTensorDescriptor_t y_is, void *y_at)
+                                      cudnnConvolutionFwdAlgo_t way, void *room,
+                                      size_t scratch_bytes, const void *beta,
+                                      cudnnTensorDescriptor_t y_is, void *y_at)
 {
     const problem_of_conv conv = {*x_is, *w_is, *y_is, *how};
     const float scale = *(const float *)alpha, kept = *(const float *)beta;
