@@ -15,8 +15,8 @@
  * a replica's weights, with the base, or with a saved file. A call does not depend on earlier
  * calls, except for model_step. One model therefore serves any number of learners and evaluators,
  * one call at a time (tests/unit/model/test_evaluator.c). model/README.md lists the layers and
- * presets. tests/unit/model/test_layers.c compares the gradients of every layer with finite
- * differences.
+ * presets. tests/unit/model/test_layers.c, test_sequence_layers.c and test_residual_layers.c
+ * compare gradients with finite differences.
  */
 #ifndef HEARSAY_MODEL_LAYERS_MODEL_H
 #define HEARSAY_MODEL_LAYERS_MODEL_H
@@ -120,8 +120,9 @@ const char *model_layer(const struct model *model, int i);
 void model_print(const struct model *model, FILE *out);
 
 /* Sets host_weights[P] to initial values that depend only on the model and the seed. Images: He
- * normal before relu, Glorot uniform otherwise. Sequences: normal with standard deviation 0.02; the
- * last matrix of each residual has 0.02 / √residuals, as in GPT-2. Biases are 0, scales 1. */
+ * normal before relu or a norm of channels, Glorot uniform otherwise. Sequences: normal with
+ * standard deviation 0.02; the last matrix of each residual has 0.02 / √residuals, as in GPT-2.
+ * Biases are 0, scales 1. */
 void model_init(const struct model *model, uint64_t seed, float *host_weights);
 /* Sets host_weights[count] to the initial values of entries first .. first+count-1. Use it for a
  * model whose weights do not fit in host memory twice. */

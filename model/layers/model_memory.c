@@ -1,6 +1,6 @@
 /* Allocates a model's memory for a batch: activations, kept tensors, gradients, scratch buffers.
  *
- * A model that recomputes keeps only the input and the output of each outermost residual. The
+ * A model that recomputes keeps, of each outermost residual, only the input and the output. The
  * backward pass computes the activations inside a residual again (Chen et al. 2016). All residuals
  * share the memory for these activations:
  *

@@ -15,7 +15,8 @@
  *   DEAD    the loss is near that of guessing, and no gradient reaches the first layer
  *   WORSE   for 50 steps, all evaluations (at least two) are below the best one by
  *           GUARD_WORSE_ACCURACY, or by GUARD_WORSE_LOSS of its loss for sequences and numbers,
- *           and by more than scores usually fall from one evaluation to the next
+ *           and by more than chance and the usual falls between evaluations explain. A node
+ *           without steps needs two such evaluations in a row.
  *
  * Each state is reported when it begins, and RECOVERED when it ends. The guard cannot replace
  * defaults that bound the weights: some collapses give no notice.

@@ -233,7 +233,8 @@ static void draw_all(struct learner *learner, uint64_t epoch)
     }
 }
 
-/* Uploads the input in one piece: each upload takes a noticeable part of a small model's step. */
+/* Draws the next step's input and uploads it in one piece: each upload takes a noticeable part of a
+ * small model's step. */
 static void upload_input(struct learner *learner)
 {
     struct gradients *gradients = &learner->gradients;

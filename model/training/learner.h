@@ -191,9 +191,9 @@ uint32_t learner_moments(const struct learner *learner);
 
 /* learner_save copies the learner, or the entries that the state names, to the state;
  * learner_restore copies them back. A restored learner continues bit for bit
- * (tests/unit/model/test_comeback.c), except for the factor of learner_scale_rate. To restore a
- * learner that was saved in parts, pass each record to learner_replay, then a state without entries
- * to learner_restore. */
+ * (tests/unit/model/test_comeback.c), except for the factor of learner_scale_rate and what
+ * replica_restore drops. To restore a learner that was saved in parts, pass each record to
+ * learner_replay, then a state without entries to learner_restore. */
 void learner_save(const struct learner *learner, struct learner_state *state);
 void learner_restore(struct learner *learner, const struct learner_state *state);
 void learner_replay(struct learner *learner, const struct snapshot_record *record);

@@ -10,7 +10,7 @@ struct learner {
     struct backend *backend; /* not owned */
     struct model *model;     /* not owned; NULL = the host program makes the steps */
     struct replica replica;
-    struct learner_options options; /* the caller's options, with start = NULL */
+    struct learner_options options; /* the caller's options; start and statistics are NULL */
     uint64_t samples;               /* samples learned by this learner */
     uint64_t swarm_samples;         /* samples learned by the swarm, as far as known */
     double learners;                /* effective number of nodes that train, as far as known */

@@ -1,6 +1,6 @@
 /* The optimizer's settings. backend/optimizers.h has the optimizers.
  *
- *   samples of all nodes ─► schedule ─► rate ─► struct sgd or adam ─► backend.h
+ *   samples of all nodes ─► schedule ─► rate ─► struct sgd or adam ─► optimizer_step.h
  *
  * Tests: tests/unit/model/test_optimizer.c and test_adam.c.
  */

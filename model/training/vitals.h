@@ -1,8 +1,8 @@
 /* Vitals of a learner: norms of its weights and of the last step's gradient, and idle units.
  *
- * When a gradient is measured, the optimizer has already overwritten it: the gradient is clipped,
- * and LAMB and Muon have turned it into a direction. Entries that were exactly 0 are still 0.
- * Tests: tests/unit/model/test_vitals.c.
+ * The gradient is measured after the optimizer's step, without clipping. By then LAMB and Muon have
+ * replaced the gradients of the matrices that they move by directions. Tests:
+ * tests/unit/model/test_vitals.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_VITALS_H
 #define HEARSAY_MODEL_TRAINING_VITALS_H
