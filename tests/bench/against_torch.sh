@@ -141,7 +141,7 @@ validate() {
     [[ ! $own_weights || " $models " != *' gpt '* ]] || fail 'gpt has no --own-weights'
 }
 
-# Sets python to the first interpreter with torch: python3, or Debian's.
+# Sets python to an interpreter with torch: that of --python, otherwise python3 or Debian's.
 find_python() {
     local candidates=(python3 /usr/bin/python3)
     [[ ! $python ]] || candidates=("$python")
@@ -392,7 +392,7 @@ measure_speed() {
         "$folder"/node?.log >"$out/speed-$model.json"
 }
 
-# Runs the command that prints a result into file $1, unless the file exists.
+# Runs a command and writes its output to file $1, unless that file has content.
 once() {
     local file=$1
     shift

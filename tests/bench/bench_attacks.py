@@ -57,7 +57,7 @@ NORM = "bound on a rumor's length"
 SHARES = "shares.h"
 NOTHING = "none: harmless"
 EFFECT = "outlier detection, and votes"
-# The scenario's faults of an attack, and the defence against it.
+# For each attack: the fault lines of its scenario, and the defence against it.
 ATTACKS = {
     ABSENT: (["crash bad, at 0 s"], "-"),
     "none, they are honest": ([], "-"),

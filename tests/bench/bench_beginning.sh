@@ -4,12 +4,12 @@
 #
 #   NODES daemons that train, each ─► RATE_MBIT up and down (tc tbf) ─► bridge
 #
-# Prints, per node and second as means over all nodes, the bytes published, and the bytes sent as a
-# part of the link's capacity. The spans are the first 5 s after the first publication, the next 10
-# s, and the last 10 s, when rates are steady. The ratio of the second span to the last is 1 if
-# links are as full after 5 s as at the end. Also prints the rumors that wait for each learner at
-# the end, and the use of the learners: the part of their processor time spent on steps instead of
-# publishing and applying.
+# Prints, for three spans and per node and second, as means over all nodes: the bytes published, the
+# bytes sent as a part of the link's capacity, and the steps. The spans are the first 5 s after a
+# node's first publication, the next 10 s, and the last 10 s, when rates are steady. The ratio of
+# the bytes published in the second span to those in the last is 1 if nodes publish as much after
+# 5 s as at the end. Also prints the rumors that wait for each learner at the end, and the use of
+# the learners: the part of their processor time spent on steps instead of publishing and applying.
 #
 # NODES, HIDDEN (units of the hidden layer, with 795 parameters each), RATE_MBIT (none: one loopback
 # for all) and SECONDS_MOST in the environment change the setup. Further arguments are settings of

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Trains nanoGPT's recipe for Shakespeare by characters on one GPU, with a single node: 6 x 384,
-# context 256, dropout 0.2, batch 64, 5,000 steps of AdamW. Prints the loss of its base on the last
-# tenth of the text every few seconds. nanoGPT reports 1.47 nats as its best.
+# context 256, dropout 0.2, batch 64, 5,000 steps of AdamW. Measures the loss of the base on the last
+# tenth of the text every four seconds and prints these losses at the end. nanoGPT reports 1.47 nats
+# as its best.
 #
 #   tests/bench/bench_char_gpt.sh HEARSAY TEXT [DEVICE [SAMPLES]]     cuda:0 320000
 #

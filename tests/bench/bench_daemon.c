@@ -5,10 +5,10 @@
  * SWARM_KEY is a key file. MODEL is the model's description, as a node sends it. The program draws
  * eight publications with DENSITY and repeats them until their rumors have MEGABYTES. It cuts them
  * into rumors as a node does on a fast link, and signs all rumors before it sends any. Then it
- * joins the swarm through the node at PORT of the loopback. It prints the number and bytes of the
- * rumors and the time. It sends the rumors at RATE megabytes per second; 0 = as fast as the
- * connection allows. If the node requests a rumor, the program sends it and all later ones again.
- * It runs until it is killed or the connection ends.
+ * joins the swarm through the node at PORT of the loopback. When it may send, it prints the number
+ * and bytes of the rumors and the time (seconds of the monotonic clock). It sends the rumors at
+ * RATE megabytes per second; 0 = as fast as the connection allows. If the node requests a rumor,
+ * the program sends it and all later ones again. It runs until it is killed or the connection ends.
  */
 #include <math.h>
 #include <netinet/in.h>
@@ -31,8 +31,8 @@
 
 #define QUEUE_BYTES (1u << 20)
 #define DRAWN       8 /* number of different publications; later ones repeat them with new numbers */
-/* Part of density · parameters, the expected number of entries; with fewer, all drawn indexes stay
- * below `parameters`. */
+/* Drawn part of the expected number of entries, density · parameters. As it is less than 1, all
+ * indexes stay below `parameters`. */
 #define FILLED      0.999
 #define RUMORS_MAX  (1u << 20)
 #define INCARNATION 1
@@ -187,7 +187,8 @@ static double density_max(const struct teller *teller)
     return teller->rate > 0 ? teller->rate * span_ns : INFINITY;
 }
 
-/* Queues the rumors that the rate allows by now. Returns false when all rumors are queued. */
+/* Queues the rumors that the rate allows by now. Returns true if the connection's buffer was too
+ * full for all of these. */
 static bool queue_rumors(struct teller *teller)
 {
     const double most = density_max(teller);

@@ -28,8 +28,8 @@ Settings of text (Muon):
   cosine-5x  the same from 0.02
 
 --only: places and settings whose names have all these parts, such as half/16,cosine. A run takes one and
-a half to five minutes of one processor, 100 epochs of half 25 minutes. --kept FILE: reads the results of earlier runs from FILE, and
-appends new ones. Text needs Debian's dict-gcide.
+a half to five minutes of one processor, 100 epochs of half 25 minutes. --kept FILE: reads the results of
+earlier runs from FILE, and appends new ones. Text needs Debian's dict-gcide.
 """
 import argparse
 import gzip

@@ -176,7 +176,8 @@ static void bench_net(const struct net *net, int part)
     arena_release(&arena);
 }
 
-/* Samples in the device's memory, and samples that do not fit there (backend.h, keep). */
+/* Number and bytes of the samples to gather, from the device's memory or from page-locked memory of
+ * the host, where `keep` (backend.h) puts samples that do not fit. */
 
 #define SAMPLES     65536u
 #define SAMPLE_SIZE 784

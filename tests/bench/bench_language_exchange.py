@@ -32,7 +32,7 @@ Nodes with slow links: --thin of the gossip nodes publish 1/--thin-part of dense
 sets exchange.gain of these nodes; by default the rule sets it.
 
 A line has the budget, the local steps, the steps made, the part of dense exchange that was really sent
-(of gossip rumors and control messages), and the loss of the base in nats a byte, on the last
+(for gossip: rumors and control messages), and the loss of the base in nats a byte, on the last
 --valid-bytes of the text. The last table has the best learning rate of each strategy and budget. All are
 means over the seeds, which draw weights, shards and the order of samples.
 

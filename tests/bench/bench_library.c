@@ -94,9 +94,7 @@ static void forget_peak(void)
     CHECK(file && fputs("5", file) >= 0 && fclose(file) == 0);
 }
 
-/* Each step has new random targets, so training never ends. The model's values stay in a constant
- * range. */
-
+/* Draws values between -most and most. Each step draws new targets, so training never converges. */
 static void draw(struct rng *rng, float *values, size_t count, double most)
 {
     for (size_t i = 0; i < count; i++)

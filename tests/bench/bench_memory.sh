@@ -24,7 +24,7 @@ is_filled() {
     ((${heard:-0} >= filled_bytes))
 }
 
-# Measures the resident KiB of a daemon with $1 neighbours besides the trainer.
+# Writes the resident KiB of a daemon with $1 neighbours besides the trainer to $dir/resident.
 resident() {
     local name=d$1 first i
     start "$name" --set train.enabled=no --set node.listen=127.0.0.1:0

@@ -2,8 +2,8 @@
 # A GPU and two CPUs train Fashion-MNIST together: bench_mixed.sh HEARSAY [GPU_SAMPLES
 # [CPU_SAMPLES]]. Each node has a third of the data. The GPU learns GPU_SAMPLES (3,000,000) and each
 # CPU CPU_SAMPLES (200,000), with a cosine schedule. Prints the samples of each node, the accuracy
-# of the base and its digest. The data are in the folder of node.conf or in $FASHION_MNIST. Without
-# a GPU it prints a message.
+# of the base and its digest. The data are in the default folder or in $FASHION_MNIST. Fails without
+# a GPU.
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../process/story.sh"
 

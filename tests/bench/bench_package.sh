@@ -12,9 +12,10 @@
 #   ddp        DistributedDataParallel over Gloo
 #   alone/32   one process with all data and 32 windows a step, at full speed
 #
-# A run writes OUT/RUN.jsonl, a line every ten seconds with the time, the samples of all, and the
-# loss of the shared model on the held-out end of the text; and OUT/RUN.links.jsonl with the bytes
-# of all ports.
+# A run writes three files. OUT/RUN.jsonl has a line every 10 s (alone: 30 s) with the time, the
+# samples of all, and the loss of the shared model on the held-out end of the text; its last line
+# has the bytes sent through each port. OUT/RUN.diaries.jsonl has the same of each process without
+# the loss. OUT/RUN.links.jsonl has the counters of all ports.
 set -euo pipefail
 shopt -s inherit_errexit
 

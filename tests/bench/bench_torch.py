@@ -10,12 +10,15 @@ before or after bench_layers.
 
 With --cuda the variants of each net are: eager; graph, a CUDA graph of a whole step; and compiled
 (torch.compile with reduce-overhead: fused kernels in a graph). Nets with convolutions also run with
-channels last (graph-last, compiled-last). Language models run as CUDA graphs and with both modes of
-torch.compile. The precisions are PyTorch's default (products in float32, convolutions in TF32), float32,
-TF32, autocast to bfloat16, and weights and samples in bfloat16. cuDNN chooses the fastest convolutions. The
-samples are in the GPU's memory; the host sends the indices of the batch in each step. Each line ends with
-the fastest variant. Language models use scaled_dot_product_attention and AdamW's fused kernels. gpt2-124m
-has 50,304 tokens instead of 50,257, because its products are then faster.
+channels last (graph-last, compiled-last). The precisions are PyTorch's default (products in float32,
+convolutions in TF32), float32, TF32, autocast to bfloat16, and weights and samples in bfloat16. cuDNN
+chooses the fastest convolutions. The images are in the GPU's memory; the host sends the indices of the batch
+in each step. Each line ends with the fastest variant.
+
+Language models run in float32, TF32 and autocast to bfloat16. Their variants are eager, graph, compiled
+(torch.compile's default mode) and overhead (its mode reduce-overhead). They repeat one batch, and use
+scaled_dot_product_attention and AdamW's fused kernels. gpt2-124m has 50,304 tokens instead of 50,257,
+because its products are then faster.
 """
 import statistics
 import sys

@@ -7,8 +7,8 @@
 #   ...          ├─► a switch: tests/process/delay.c ─┤        ...      tbf: the rate, up and down
 #   node4 ─ tbf ─┘                            └─ tbf ─► node4   delay: one way
 #
-# begin_links records the counters of all ports twice a second (links.jsonl), and sets load to the
-# load of this machine.
+# begin_links starts the delay program, records the counters of all ports twice a second
+# (links.jsonl), and sets load to the load of this machine.
 
 # Restarts the script as the first process of new namespaces, which end with it. SHAPED_NETWORK is
 # "inside" there.

@@ -13,10 +13,11 @@
 # Exit code 0, if compared with the uncut run:
 #   - each run ends with one base
 #   - no other site learned less, within 2 %
-#   - the fifth site, and the base, lost at most the samples that a site learns during the cut
-#   - the accuracies differ by at most a point
-#   - the fifth site found the others without help within 30 s, the longest time between two dials
-#   - it had their digest within another 30 s
+#   - the fifth site, and the base, lost at most the samples that a site learns during the cut,
+#     within 2 %
+#   - the base's accuracy is at most a point lower
+#   - the fifth site had a neighbour within 30 s after the cut, the longest time between two dials
+#   - it had the digest of another site within another 30 s
 #
 # The networks consist of namespaces that end with this script. Needs root or user namespaces.
 set -euo pipefail

@@ -3,9 +3,9 @@
  *
  *   step_plan MODEL|LINE TOKENS LENGTH BATCH [MIB]
  *
- * Prints one JSON object a line: the operation and its sizes. The step is AdamW with clipping. MIB:
- * free memory of the GPU, which decides how many logits are computed at once (65536). step_bytes.py
- * sums up the operations. */
+ * Prints one JSON object a line: the operation and its sizes. One line has the rows and parameters
+ * of the model. The step is AdamW with clipping. MIB: free memory of the GPU, which decides how
+ * many logits are computed at once (65536). step_bytes.py sums up the operations. */
 #include <stdio.h>
 #include <stdlib.h>
 

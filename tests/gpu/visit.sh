@@ -74,7 +74,8 @@ root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
 
 # Packing.
 
-# Prints the commands of tests that use a GPU, by a RUN_ macro of tests/support or directly.
+# Prints the commands of unit tests that use a GPU, by a RUN_ macro of tests/support or directly,
+# and of random_calls.
 list_tests() {
     local build=$1 file name
     for file in $(grep -lE '^ *RUN_[A-Z_]+\(|cuda_module\(\)->' -r "$root/tests/unit" --include='test_*.c' | sort); do
@@ -355,7 +356,7 @@ step_ptx() {
     done
     return "$code"
 }
-# Checks the kernels with shared memory one after another. All at once would exceed any time limit.
+# Runs the tests of kernels with shared memory under racecheck, with a time limit for each.
 step_races() {
     local test failed=0
     needs_gpu
