@@ -18,7 +18,7 @@
 
 /* Call it when a peer has proved its id. Returns false, and closes the conversation, if the id is
  * not on this node's list. If orders decide about admission, returns true: dispatch.c answers the
- * peer's HELLO with the orders, and then refuses the peer. */
+ * HELLO of a peer that is not admitted with the orders, and then refuses it. */
 bool admit_meet(struct node *node, const struct peer *peer);
 void admit_obey(struct node *node, const struct order *order);
 /* Checks whether each peer and each member is still admitted. Call it after all received orders

@@ -72,7 +72,7 @@ struct account {
     /* The present publication is judged, because it did not start in a partition. */
     bool counts;
     bool is_first; /* the present publication is the first of a new incarnation */
-    /* This node has missed the beginning of the present publication, which claims its samples. */
+    /* This node has missed the first rumor of the present publication, which claims its samples. */
     bool is_partial;
     /* Rumors that arrive before this time belong to the publication with is_first. */
     uint64_t alone_ns;
@@ -96,7 +96,8 @@ struct byzantine {
     double typical; /* median of `usual` over members; NAN = unknown */
     /* Median, over members, of their publications' length per credited sample; 0 = unknown. */
     double typical_length;
-    /* As typical_length, over each member's last publication, complete or not; 0 = unknown. */
+    /* As typical_length, over the longer of each member's last two publications, of which the last
+     * may be incomplete; 0 = unknown. */
     double latest_length;
     double longest;     /* highest latest_length since this node started */
     uint64_t looked_ns; /* time of the last call of look_at_first that computed latest_length */
@@ -177,7 +178,7 @@ static double speed_of(const struct node *node, const struct origin *origin)
 }
 
 /* Returns the length of these publications per credited sample, or per second if all shares are
- * equal. */
+ * equal. If weight_max limits the member's share, the length is that of an unlimited share. */
 static double length_of(const struct node *node, const struct origin *origin,
                         const struct size *size)
 {
@@ -296,7 +297,7 @@ static bool was_apart(const struct node *node, struct account *account)
 
 /* Returns how many more seconds of learning the member may claim: CREDIT_RATE times the time since
  * its last rumor. Before its first rumor, counts from this node's start and adds CREDIT_S. Returns
- * INFINITY if the member started before this node. */
+ * INFINITY if the first rumor that this node got is not the member's first. */
 static double learning_s(const struct node *node, const struct account *account, uint32_t seq)
 {
     const uint64_t since_ns = account->came_ns > 0 ? account->came_ns : node->born_ns;
@@ -319,7 +320,8 @@ static double publication_s(const struct byzantine *byzantine, const struct acco
 
 /* Returns how many of the claimed samples the member's reported speed permits. All nodes know that
  * speed from records. A speed below the median, or unknown, counts as the median; so does the speed
- * of a member that has not published yet. */
+ * of a member that has not published yet. Sets *claimed to the claimed samples, limited only by
+ * what one publication may claim. */
 static double credited(const struct node *node, struct account *account,
                        const struct rumor_step *step, bool is_apart, double *claimed)
 {

@@ -5,7 +5,7 @@
  *     beyond     Σ (moving average / allowed - 1), never below 0                    > BEYOND_MOST
  *                once per publication, when the next one starts
  *   the learner has applied it ──► agreement with the residual, the cosine (exchange/replica.h)
- *     usual      its moving average; typical: the median over origins
+ *     usual      its moving average; typical: the median over members
  *     against    Σ min(-agreement, typical - agreement - AGREEMENT_GAP), never below 0
  *                                                                                   > AGAINST_MOST
  *
@@ -25,8 +25,9 @@
  * learns r times as fast has a larger share and may publish sqrt(r) times the length. Lengths are
  * per sample, so the time of arrival does not matter; with equal shares they are per second.
  * Credited samples are at most what the member can have learned since its last rumor at twice its
- * reported speed. A member with several times smaller batches makes more steps per sample and is
- * found as well: all nodes should train alike (configs/README.md).
+ * reported speed, or twice the median speed if that is higher. A member with several times smaller
+ * batches makes more steps per sample and is found as well: all nodes should train alike
+ * (configs/README.md).
  *
  * Publications from a partition, or from before the member met any other, are longer because its
  * share of a smaller swarm is larger. They do not count. An account covers all incarnations of a
@@ -82,7 +83,7 @@ double byzantine_excess(const struct node *node, uint32_t origin_index,
 /* Returns true if such a publication is enough for a vote: its excess is above VOTE_FROM. */
 bool byzantine_condemns(const struct node *node, uint32_t origin_index,
                         const struct byzantine_burst *burst);
-/* Returns true if the medians are known that these functions need. */
+/* Returns true if the medians are known that byzantine_excess and byzantine_condemns need. */
 bool byzantine_has_medians(const struct node *node);
 /* Returns the time until which this origin's publications do not count, because they may be from a
  * partition. */
@@ -92,7 +93,7 @@ uint64_t byzantine_apart_ns(const struct node *node, uint32_t origin_index);
 void byzantine_review(struct node *node);
 
 /* Returns the next origin whose rumors are found harmful; NULL if there is none. Returns an origin
- * again only after the evidence against it has faded. */
+ * again only after the evidence against it has faded, or in a new incarnation. */
 const struct origin *byzantine_next(struct node *node);
 /* The finding about one origin; NAN = unknown. harms: its rumors are harmful. agreement: their
  * average agreement with the residual. typical: median of `agreement` over members.

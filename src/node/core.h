@@ -28,7 +28,7 @@
 #define DEGREE 8
 
 struct node {
-    struct node_options options; /* options given to node_new; they never change */
+    struct node_options options; /* given to node_new; `incarnation` and `history` may change */
     uint64_t born_ns;            /* time when node_new was called */
     uint64_t now_ns;             /* time of the event being handled */
     struct arena *keys;          /* arena for secrets; only node_new allocates from it */

@@ -7,7 +7,7 @@
 #include "node/core.h"
 
 /* Call it when the handshake with a peer is complete. If this node has dialled, sends HELLO at
- * once. Otherwise sends HELLO later, when it knows that it has a free slot. */
+ * once. Otherwise this node answers the peer's HELLO, unless it has enough neighbours. */
 void dispatch_met(struct node *node, const struct peer *peer);
 void dispatch_message(struct node *node, const struct peer *peer, const uint8_t *bytes,
                       size_t count);

@@ -41,7 +41,7 @@ struct node_proof {
     uint64_t incarnation; /* incarnation whose rumors were false or harmful */
     uint32_t keep;        /* number of rumors of that incarnation that stay in the base */
     bool is_suspended;    /* all rumors of the member stay, because most logs no longer have them */
-    bool is_voted;        /* a majority of votes has expelled the member, without a proof */
+    bool is_voted;        /* the verdict that counts is the members' vote, not a proof */
 };
 bool node_proof(const struct node *node, uint32_t i, struct node_proof *out);
 
@@ -52,9 +52,9 @@ struct node_arrival {
 };
 #define NODE_ARRIVALS 512 /* maximum arrivals that node_arrivals lists for one origin */
 /* Writes arrival times of rumors of origin i (inspect.h), newest first, and returns their number.
- * Lists the origin's last rumor, its oldest rumor in the log, and some rumors between these two.
- * Rumors between are listed at least one second and 1/32 of their age apart. An order's limit may
- * be any of these rumors. */
+ * Lists the origin's last rumor, the one before node_reach if the log has it (the oldest that an
+ * order may keep as the last), and some between these two, at least one second and 1/32 of their
+ * age apart. */
 uint32_t node_arrivals(const struct node *node, uint64_t now_ns, uint32_t i,
                        struct node_arrival out[static NODE_ARRIVALS]);
 /* Returns the time since which the log has every rumor. If node_arrivals returns 0 for an

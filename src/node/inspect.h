@@ -80,7 +80,7 @@ struct node_origin {
 uint32_t node_origins(const struct node *node);
 void node_origin(const struct node *node, uint32_t i, struct node_origin *out);
 /* Returns the first rumor of origin i that can still be taken out of the base, because the log has
- * it and all later ones. */
+ * it and all later ones, and will keep them for a while. */
 uint32_t node_reach(const struct node *node, uint32_t i);
 /* Sets *out to the origin of this node's present incarnation. */
 void node_own(const struct node *node, struct node_origin *out);
@@ -134,7 +134,7 @@ struct node_member {
     bool is_lost;  /* the member's conversation with this node broke, with no sign of life since */
     bool expelled; /* expelled by the operator, a proof or votes */
     bool left;
-    bool trains; /* false = the member only relays, or has not joined yet */
+    bool trains; /* false = the member only relays, has not joined yet, or has ended training */
     uint64_t samples;
     uint64_t digest; /* digest of the member's base */
     double samples_per_second;

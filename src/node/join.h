@@ -14,8 +14,9 @@ size_t join_arena_bytes(void);
 void join_on_company(struct node *node);
 /* Call it when a dialled member does not admit this node. */
 void join_on_turned_away(struct node *node);
-/* Joins if the version of neighbour `from` shows that this node has the swarm's base. missing:
- * rumors of that version that this node lacks. */
+/* Joins if the version of neighbour `from` shows that this node has the swarm's base, except for
+ * the newest rumors. missing: rumors of that version that this node lacks; 0 if that version does
+ * not count. */
 void join_on_knowledge(struct node *node, const struct peer *from, uint64_t missing);
 /* Requests the whole version of a member that has joined: it may show that this node has the
  * swarm's base. Call it once a second. */

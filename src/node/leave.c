@@ -17,7 +17,7 @@
 /* The same of a node that finishes: 205 s of publications (FINISH_PAUSE_NS in rate/). Half: a small
  * budget leaves more unpublished. Double: a call with the usual limit of 600 s may end before. */
 #define FINISH_MOST 1024
-/* The last publications end when the threshold tau falls below this part of leave.tau. */
+/* A finishing node's last publications end when tau falls below this part of leave.tau. */
 #define LAST_PART (1.0F / 50)
 /* A leaving node compares its base with another leaver's until that leaver's last record or rumor
  * is older than this plus two renewal periods. */
@@ -145,8 +145,8 @@ static bool others_hold_our_base(const struct node *node)
     return true;
 }
 
-/* Returns true if other members have all our rumors. Stays true once all neighbours of a settled
- * node have had our rumors. Without neighbours, all live members must hold our base: otherwise a
+/* Returns true if no neighbour lacks our rumors, and either all neighbours of this settled node
+ * have once had them, or all live members hold our base. Otherwise, without neighbours, a
  * connection is broken and will be made again. */
 static bool ours_are_known(struct node *node)
 {

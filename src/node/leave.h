@@ -7,11 +7,11 @@
  * and every other leaving member has settled and holds the same base. So a swarm that is asked to
  * stop ends with one model, and a single leaving node goes only when others hold its last
  * publication. That publication is as large as any other; the unpublished rest stays in the weights
- * of the checkpoint. A node that is alone publishes several times, until little is unpublished, so
- * that its base has nearly all its progress. In a full mesh the agreement is certain, since
- * messages arrive in order. In a larger swarm, news of another leaving node may arrive after the
- * waiting time. Leaving takes at most the grace time. A node that has finished (finish.h) is
- * settled before it leaves. Tests: tests/world/test_leave.c.
+ * of the checkpoint. A node that is alone publishes up to LAST_MOST times (leave.c), until nothing
+ * is unpublished, so that its base has nearly all its progress. In a full mesh the agreement is
+ * certain, since messages arrive in order. In a larger swarm, news of another leaving node may
+ * arrive after the waiting time. Leaving takes at most the grace time. A node that has finished
+ * (finish.h) is settled before it leaves. Tests: tests/world/test_leave.c.
  */
 #ifndef HEARSAY_NODE_LEAVE_H
 #define HEARSAY_NODE_LEAVE_H
@@ -27,8 +27,9 @@ void leave_on_expelled(struct node *node);
 void leave_on_turned_away(struct node *node);
 /* Ends training: moves from RUNNING to LEAVING and starts the last publications. */
 void leave_end_training(struct node *node);
-/* Call it after each publication that follows the end of training. Requests another one if the node
- * finishes or is alone in the swarm and much is unpublished. Otherwise settles. */
+/* Call it after each publication that follows the end of training. The next one follows if the node
+ * is alone, if it finishes and much is unpublished, or if the learner needs more. Otherwise, and
+ * after many publications, settles. */
 void leave_on_published(struct node *node, const struct update *update);
 /* Returns how long a node waits for news that other members leave, in ns. News spreads more slowly
  * in a larger swarm. */

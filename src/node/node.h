@@ -31,7 +31,7 @@
 #include "wire/rumor.h"
 
 #define NODE_SEEDS_MAX       64
-#define NODE_INCARNATIONS    1024           /* maximum incarnations of a node within one process */
+#define NODE_INCARNATIONS    1024           /* incarnations that the owner reserves at once */
 #define NODE_PATIENCE_MAX_NS 10000000000ull /* longest permitted silence of a neighbour */
 #define NODE_READ_MAX        65536          /* maximum entries of one READ */
 #define NODE_PEERS_MAX       128
@@ -159,8 +159,8 @@ struct action {
     bool own; /* APPLY: the rumor is of an earlier incarnation of this node (learner_apply_own) */
     double beta;                /* APPLY: outer momentum (replica.h) */
     uint64_t swarm_samples;     /* TRAIN: samples that the swarm has learned */
-    struct publish_terms terms; /* PUBLISH: size limits and weight of the update */
-    bool last;                  /* PUBLISH: first end training; no other publication will follow */
+    struct publish_terms terms; /* PUBLISH: terms of the update, such as its size and weight */
+    bool last;                  /* PUBLISH: end training before cutting the update */
     uint64_t first;       /* READ, WRITE: first entry; SAVE: for use by the owner; INCARNATION */
     uint32_t entries;     /* READ, WRITE: number of entries; PREDICT: number of samples */
     const int32_t *units; /* WRITE: new base entries; valid until the next node_next */

@@ -36,7 +36,7 @@
 struct withholding {
     double length; /* length of the origin's longest withheld publication (byzantine_length) */
     struct byzantine_burst burst; /* the longest of the withheld publications */
-    /* That was enough for a vote on arrival and in every second since, as far as the median was
+    /* `burst` was enough for a vote on arrival and in every second since, as far as the median was
      * known. Lengths fall while training begins, so a later median alone would condemn honest
      * publications. */
     bool is_condemned;
@@ -46,7 +46,7 @@ struct withholding {
 };
 
 struct quarantine {
-    /* Hash of the members whose vote counts, at the last call of quarantine_review. */
+    /* Hash of the members whose vote counts, at the last call of look_at_members. */
     uint64_t members;
     uint64_t joined_ns;               /* time when the node joined; 0 = it has not joined */
     bool is_inactive_noted;           /* a note has said that votes do not count */
@@ -119,7 +119,8 @@ static void look_at_members(struct node *node)
 }
 
 /* Handles a vote. from: the neighbour that sent it; NULL = the owner gave it. Returns MALFORMED or
- * FORGED if the vote is invalid. */
+ * FORGED if the vote is invalid. A vote that does not count is ignored, with its signature
+ * unchecked. */
 static enum error take(struct node *node, const struct peer *from, const uint8_t *vote)
 {
     bool is_new;
@@ -270,7 +271,8 @@ static void judge_withheld(struct node *node, uint32_t origin_index)
     on_new_vote(node, origin->id);
 }
 
-/* Returns true if rumors may be withheld now: not when the log needs the space. */
+/* Returns true if rumors may be withheld now: votes count here, and the log does not need the
+ * space. */
 static bool may_withhold(const struct node *node)
 {
     return votes_count_here(node) && !rumor_log_keeps(broadcast_log(node), 2);

@@ -18,8 +18,8 @@ enum error node_votes_check(const struct node_options *options, struct problem *
 size_t node_votes(const struct node *node, uint8_t *out);
 uint32_t node_votes_changes(const struct node *node);
 
-/* Takes a vote of any member from the owner. Returns MALFORMED or FORGED if the bytes are no
- * vote. */
+/* Takes a vote of any member from the owner. Returns MALFORMED or FORGED if the bytes are no vote;
+ * ignores a vote that does not count, with its signature unchecked. */
 enum error node_on_vote(struct node *node, uint64_t now_ns,
                         const uint8_t vote[static VOTE_BYTES]) MUST_USE;
 

@@ -97,8 +97,8 @@ static void check_peer(struct node *node, const struct peer *peer)
     connection_hang_up(node, peer, BYE_SILENT, "the peer was silent for too long");
 }
 
-/* Extends all timeouts by late_ns after the process was suspended: messages from that time have
- * not been read yet (Lifeguard). */
+/* After the process was suspended for late_ns, extends the time limits of peers and members by it:
+ * their messages from that time have not been read yet (Lifeguard). */
 static void forgive(struct node *node, uint64_t late_ns)
 {
     CHECK(late_ns > LATE_NS);
