@@ -2,7 +2,7 @@
  * arithmetic.
  *
  *   dialer ──► GATE ‖ Noise message 1 ──► acceptor    sealed under a key derived from the swarm key
- *   dialer ◄── Noise message 2, or REFUSAL: the acceptor's introduction, sealed in the same way
+ *   dialer ◄── Noise message 2, or REFUSAL: the acceptor's introduction, sealed under that key
  *
  * An introduction holds protocol versions, swarm and model. The acceptor opens the gate, which
  * costs one XChaCha20-Poly1305 tag (a microsecond), and compares the introduction with its own. It
@@ -99,9 +99,9 @@ void gate_init(struct gate *gate, const uint8_t swarm_key[static KEY_BYTES],
                const struct introduction *ours);
 
 /* gate_create seals our introduction; gate_consume opens that of the peer that dials. The nonce is
- * the first 24 bytes of message 1 (its fresh public key), and all of message 1 is associated data.
- * gate_consume returns FORGED for another key or another message 1, and MALFORMED if message 1 is
- * too short. */
+ * the first 24 bytes of message 1 (of its fresh public key), and all of message 1 is associated
+ * data. gate_consume returns FORGED for another key or another message 1, and MALFORMED if message
+ * 1 is too short. */
 void gate_create(const struct gate *gate, uint8_t out[static GATE_BYTES], const uint8_t *message_1,
                  size_t message_1_bytes);
 enum error gate_consume(const struct gate *gate, const uint8_t in[static GATE_BYTES],

@@ -5,7 +5,7 @@
 static const char name_plain[] = "Noise_XX_25519_ChaChaPoly_SHA256";
 static const char name_psk[] = "Noise_XXpsk3_25519_ChaChaPoly_SHA256";
 
-#define ADDED_MAX 128 /* largest number of bytes that a message adds to its payload */
+#define ADDED_MAX 128 /* upper bound of the bytes that a message adds to its payload */
 _Static_assert(HANDSHAKE_2_BYTES <= ADDED_MAX, "ADDED_MAX covers message 2");
 
 /* Positions in a buffer. writer: the next byte to write. reader: the next byte to read, and the

@@ -8,8 +8,8 @@
  *   START ──message 1──► 1 ──message 2──► 2 ──message 3──► DONE       (enum handshake_state)
  *     └───────────────────┴────────────────┴── any failure ──► DEAD
  *
- * A dead handshake answers every later call with MALFORMED. Without a psk the pattern is
- * Noise_XX_25519_ChaChaPoly_SHA256, which the tests compare with published vectors.
+ * handshake_create and handshake_consume return MALFORMED for a dead handshake. Without a psk the
+ * pattern is Noise_XX_25519_ChaChaPoly_SHA256, which the tests compare with published vectors.
  * Tests: tests/unit/net/test_handshake.c refuses every bit flip and truncation.
  */
 #ifndef HEARSAY_NET_CRYPTO_HANDSHAKE_H
@@ -53,14 +53,14 @@ void handshake_init(struct handshake *handshake, bool initiator, const void *pro
                     const uint8_t ephemeral[static DH_BYTES]);
 
 /* Writes our next message to `out`, which has payload_bytes + 128 bytes, and sets *out_bytes.
- * Returns MALFORMED if the next message is the other side's, FORGED if the other side's key has low
+ * Returns MALFORMED if the next message is not ours, FORGED if the other side's key has low
  * order. */
 enum error handshake_create(struct handshake *handshake, const uint8_t *payload,
                             size_t payload_bytes, uint8_t *out, size_t *out_bytes) MUST_USE;
 
-/* Reads the other side's next message. On OK, writes the message's payload to `payload`, which
- * has HANDSHAKE_PAYLOAD_MAX bytes. Returns FORGED if a tag does not verify, MALFORMED for a wrong
- * length or if the next message is ours. */
+/* Reads the other side's next message. On OK, writes the message's payload to `payload`, which has
+ * HANDSHAKE_PAYLOAD_MAX bytes. Returns FORGED if a tag does not verify or the other side's key has
+ * low order, MALFORMED for a wrong length or if the next message is not theirs. */
 enum error handshake_consume(struct handshake *handshake, const uint8_t *in, size_t in_bytes,
                              uint8_t *payload, size_t *payload_bytes) MUST_USE;
 

@@ -12,7 +12,6 @@ static const char sign_label[] = "hearsay signing key";
 static const char operator_label[] = "hearsay operator key";
 static const char swarm_label[] = "hearsay swarm key";
 
-/* A certificate signs "hearsay noise key" ‖ X25519 public key. */
 #define CERTIFIED_BYTES (sizeof noise_label - 1 + DH_BYTES)
 
 static void certified_bytes(uint8_t out[static CERTIFIED_BYTES],
@@ -130,7 +129,7 @@ void key_hex(char text[static KEY_HEX_BYTES], const uint8_t key[static KEY_BYTES
     text[2 * KEY_BYTES] = '\0';
 }
 
-/* Parses the label, a space and the digits, then a line end (LF or CR LF) or nothing. */
+/* Parses the label, a space and the digits, then any number of LF and CR. */
 static enum error line_parse(const struct key_file *file, const char *line, size_t bytes,
                              uint8_t key[static KEY_BYTES])
 {
@@ -234,7 +233,7 @@ static enum error whole_write(int descriptor, const char *line, size_t bytes)
     return fsync(descriptor) == 0 ? OK : FAILED;
 }
 
-/* Returns the length of the line in bytes; it has no final zero. */
+/* Writes the file's line without a final zero. Returns its length in bytes. */
 static size_t line_write(const struct key_file *file, const uint8_t key[static KEY_BYTES],
                          char line[static LINE_MAX_BYTES])
 {

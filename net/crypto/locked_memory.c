@@ -38,8 +38,8 @@ void locked_memory_text(const struct locked_memory *memory,
                        kib, strerror(memory->refusal));
 }
 
-/* A build with sanitizers skips this: its leak check attaches like a debugger, which
- * PR_SET_DUMPABLE refuses. */
+/* A build with AddressSanitizer skips this: its leak check attaches like a debugger, which a
+ * process that is not dumpable refuses. */
 void locked_memory_refuse_dumps(void)
 {
 #ifndef __SANITIZE_ADDRESS__

@@ -91,7 +91,7 @@ enum error secret_verify(const uint8_t signature[static SIGNATURE_BYTES],
 
 #define SECRET_MARK_BYTES 16 /* bytes of a mark, a hash of public key, signature and message */
 /* Observer for simulations, which run many nodes in one thread. It remembers verified signatures by
- * their marks, so that no signature is verified twice. */
+ * their marks, so that no valid signature is verified twice. */
 struct secret_watch {
     void *self; /* first argument of each function below */
     /* Called before secret_seal uses this key and counter. */

@@ -5,12 +5,12 @@
  *        2    n message, encrypted (1 <= n <= MESSAGE_MAX)
  *      2+n   16 tag
  *
- * A record holds one message. Its number is the nonce, so the tag of a lost, repeated, reordered or
- * altered record does not verify. A failed tag ends the receiving half: every later open returns
- * FORGED. The sending half has its own key and still works, so the node can send the reason. After
- * SESSION_BYTES_MAX bytes of messages in one direction, session_worn_out returns true: the owner
- * starts another session.
- * Tests: tests/unit/net/test_session.c.
+ * A record holds one message. Its number is the nonce, so the tag of an altered or repeated record
+ * does not verify, nor that of the record after a lost one. A failed record ends the receiving
+ * half: every later session_open returns FORGED. The sending half has its own key and still works,
+ * so the node can send the reason. After SESSION_BYTES_MAX bytes of messages in one direction,
+ * session_worn_out returns true: the owner starts another session. Tests:
+ * tests/unit/net/test_session.c.
  */
 #ifndef HEARSAY_NET_CRYPTO_SESSION_H
 #define HEARSAY_NET_CRYPTO_SESSION_H
@@ -32,7 +32,7 @@ struct session {
     uint64_t received_records; /* records opened; also the nonce of the next one */
     uint64_t sent_bytes;       /* bytes of the messages sealed so far */
     uint64_t received_bytes;   /* bytes of the messages opened so far */
-    bool dead;                 /* a tag did not verify: no further record is opened */
+    bool dead;                 /* a record did not open, so no further one is opened */
     bool wiped;                /* the keys are wiped: no further record is sealed or opened */
 };
 
@@ -43,9 +43,9 @@ void session_init(struct session *session, const uint8_t send_key[static KEY_BYT
  * allowed after session_wipe. */
 void session_seal(struct session *session, const uint8_t *message, size_t bytes, uint8_t *out);
 
-/* Decrypts a record in place; `frame` holds it without its length. The message is then at
- * `frame`, *bytes long. Returns FORGED if the tag of this or an earlier record did not verify,
- * MALFORMED for an impossible length. */
+/* Decrypts a record in place; `frame` holds it without its length. The message is then at `frame`,
+ * *bytes long. Returns FORGED if the tag does not verify or an earlier record failed, MALFORMED for
+ * an impossible length. */
 enum error session_open(struct session *session, uint8_t *frame, size_t frame_bytes,
                         size_t *bytes) MUST_USE;
 

@@ -11,7 +11,7 @@
  *        12  INFERENCE, REPLY; form and standing in the introduction
  *
  * Only peer_knows (connection/peer.h) asks whether a neighbour knows a kind of message. Each kind
- * belongs to one version (message_since). A kind never gets other fields: more information needs
+ * has a first version (message_since). A kind never gets other fields: more information needs
  * another kind.
  *
  * Signed bytes travel beyond neighbours to members of all versions and must mean the same to each.

@@ -20,7 +20,7 @@ const struct connector_times CONNECTOR_USUAL = {
 struct attempt {
     uv_tcp_t tcp; /* must be the first member, because freeing the handle frees the attempt */
     uv_connect_t connect;
-    struct connector *dial; /* NULL = another attempt has won, or the dial is over */
+    struct connector *dial; /* NULL = this attempt, or the whole dial, is over */
     int index;              /* index in dial->order */
     uint64_t begun_ns;
 };
@@ -36,7 +36,7 @@ struct connector {
     bool has_timer; /* the timer is not closed yet */
     bool is_resolving;
     bool is_over;    /* the dial has ended and waits for its handles to close */
-    bool has_failed; /* the dial failed, and on_failed has not been called yet */
+    bool has_failed; /* the dial failed: on_failed is called when the timer is closed */
     uv_getaddrinfo_t lookup;
     struct addrinfo *found;
     const struct addrinfo *order[CONNECTOR_ADDRESSES_MAX];
@@ -170,7 +170,7 @@ static void on_connect(uv_connect_t *request, int error)
     }
     dial->attempt[attempt->index] = NULL;
     attempt->dial = NULL;
-    /* Attempts begun after the winner had less time, so they count as no timeout. */
+    /* Attempts begun after the winner had less time, so they do not count as timed out. */
     append_timeouts(dial, attempt->index);
     const struct connector_owner owner = dial->owner;
     struct connector_result result = {.connect_ns = monotonic_ns() - attempt->begun_ns};
@@ -227,7 +227,7 @@ static void on_timer(uv_timer_t *timer)
     }
 }
 
-/* Tries the next addresses until an attempt is running, then sets the timer. */
+/* Begins the next attempt that can begin, then sets the timer. Ends the dial if no attempt runs. */
 static void try_next(struct connector *dial)
 {
     bool has_begun = false;

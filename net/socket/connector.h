@@ -1,6 +1,6 @@
 /* Dials a name: lookup, then connection attempts to its addresses. A part of the transport.
  *
- *   lookup (15 s) ──► addresses, alternating families ──► attempts, 250 ms apart
+ *   lookup (15 s) ──► addresses, alternating families ──► attempts, at most 250 ms apart
  *                     ──► the first that connects wins, the others are closed
  *
  * This is "Happy Eyeballs" (RFC 8305): an address that swallows packets costs a quarter of a second

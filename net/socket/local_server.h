@@ -2,7 +2,8 @@
  * the connection. A part of the transport, which owns the event loop.
  *
  * LOCAL_CLIENTS_MAX clients are served at once; others wait in the socket's backlog. A client that
- * does not read is dropped after LOCAL_CLIENT_TIMEOUT_MS. Tests: tests/unit/commands/test_answer.c.
+ * has not read all of it after LOCAL_CLIENT_TIMEOUT_MS is dropped. Tests:
+ * tests/unit/commands/test_answer.c.
  */
 #ifndef HEARSAY_NET_SOCKET_LOCAL_SERVER_H
 #define HEARSAY_NET_SOCKET_LOCAL_SERVER_H

@@ -247,7 +247,7 @@ static void on_connection(uv_stream_t *listener, int error)
 {
     struct transport *transport = listener->data;
     if (error < 0)
-        return; /* without a free file descriptor: libuv calls this function again later */
+        return; /* for example no free file descriptor: libuv calls again later */
     struct link *link = link_new(transport);
     link->tcp = memory_new(1, sizeof *link->tcp);
     CHECK(uv_tcp_init(&transport->loop, link->tcp) == 0);

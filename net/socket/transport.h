@@ -1,12 +1,13 @@
-/* The transport: sockets, name lookup, the timer, signals. No other folder uses a libuv loop.
+/* The transport: sockets, name lookup, the timer, signals. Outside this folder, only
+ * daemon/fork_exit.c uses a libuv loop.
  *
  *   owner ── dial, send, hang_up, set_timer ──► transport ──► the system
  *   owner ◄── on_accept, on_bytes, on_sent, on_closed, on_timer ... ──┘
  *
  * The transport carries bytes and calls its owner back on the thread that runs it. The owner names
  * connections by 64-bit ids; each id names one connection at a time. Except for transport_run, no
- * function calls back before it returns, so the owner may call any of them from a callback. Tests:
- * tests/unit/daemon/test_transport.c and tests/unit/commands/test_answer.c.
+ * function calls back before it returns, so the owner may call all others but transport_free from a
+ * callback. Tests: tests/unit/daemon/test_transport.c and tests/unit/commands/test_answer.c.
  */
 #ifndef HEARSAY_NET_SOCKET_TRANSPORT_H
 #define HEARSAY_NET_SOCKET_TRANSPORT_H

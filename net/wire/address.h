@@ -27,7 +27,7 @@ const char *address_text(const struct address *address, char text[static ADDRESS
 bool address_equal(const struct address *a, const struct address *b);
 
 /* Returns a number that is equal for addresses of one network (/24 of IPv4, /48 of IPv6); 0 for a
- * name. */
+ * name or an address with a zone. */
 uint64_t address_network(const struct address *address);
 
 /* Returns false if the host is a name. */

@@ -48,9 +48,9 @@ struct body_plan {
 
 #define BODY_ENTRIES_MAX (1u << 18) /* largest number of entries in a plan */
 
-/* Plans a body with the first entries of index[count] and level[count]: all if they fit in
- * room_bytes, otherwise as many as fill room_bytes to within a few percent. room_bytes must hold at
- * least one entry: 64 bytes suffice. */
+/* Plans a body with the first entries of index[count] and level[count]: all, up to
+ * BODY_ENTRIES_MAX, if they fit in room_bytes; otherwise as many as fill room_bytes to within a few
+ * percent. room_bytes must hold at least one entry: 64 bytes suffice. */
 void body_plan_make(struct body_plan *plan, const uint32_t *index, const int8_t *level,
                     uint32_t count, size_t room_bytes);
 

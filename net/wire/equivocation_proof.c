@@ -9,9 +9,9 @@ static bool prev_is(const uint8_t *head, const uint8_t hash[static HEAD_HASH_BYT
     return memcmp(head + HEAD_PREV_AT, hash, HEAD_HASH_BYTES) == 0;
 }
 
-/* Returns true if the two heads of one stream contradict each other. Either they have one number
- * and differ, and `first` has the smaller bytes. Or they have consecutive numbers, and prev of the
- * second is not the hash of the first. */
+/* Returns true if the two heads of one stream contradict each other. Either they have the same
+ * number and differ, and `first` has the smaller bytes. Or they have consecutive numbers, and prev
+ * of the second is not the hash of the first. */
 static bool is_equivocation(const struct signed_head *first, const struct signed_head *second)
 {
     const uint64_t from = signed_head_seq(first), to = signed_head_seq(second);

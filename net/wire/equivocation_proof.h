@@ -10,9 +10,9 @@
  *              EXCESS  the first head again, if it exceeds a limit (head_is_within); or the next
  *                      head, if it claims fewer samples or too many more (head_samples_follow)
  *
- * The first rumor in doubt is that of the first head, with two exceptions. If both heads have one
- * number and different prev, it is the rumor before. If the second head claims a wrong number of
- * samples, it is the rumor of the second head. Only signed bytes count, so a node that passes a
+ * The first rumor in doubt is that of the first head, with two exceptions. If both heads have the
+ * same number and different prev, it is the rumor before. If the second head claims a wrong number
+ * of samples, it is the rumor of the second head. Only signed bytes count, so a node that passes a
  * proof on can neither invent nor change it. Tests: tests/unit/net/test_equivocation_proof.c
  * refuses every truncation and bit flip.
  */

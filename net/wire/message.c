@@ -67,7 +67,6 @@ static const struct {
                 FIELD(BULK, bulk)}},
 };
 
-/* Protocol version that introduced each kind; 0 = older than all versions spoken. */
 static const uint16_t SINCE[MESSAGE_KINDS] = {[INFERENCE] = 12, [REPLY] = 12};
 
 uint16_t message_since(enum message_kind kind)

@@ -113,7 +113,8 @@ struct message {
     uint64_t tag;    /* tag of an origin (version.h) */
     uint64_t seq;    /* number of a rumor in the origin's stream */
     uint64_t digest; /* digest of a base (base/digest.h) */
-    uint64_t hash;   /* hash of a whole version (version.h), or of all known proofs or votes */
+    /* hash of a whole version (version.h), of all known proofs or votes, or of the member list */
+    uint64_t hash;
     uint64_t rumors;
     uint64_t members; /* live members that the sender knows */
     uint64_t base;    /* 1 = the sender's base is complete; 0 = it is not yet */
@@ -139,8 +140,8 @@ struct message {
 #define SETTINGS_MAX 2048 /* largest text of SETTINGS, in bytes */
 #define MESSAGE_ADDS 96   /* most bytes of a message beyond its texts and bytes */
 
-/* Returns the protocol version (protocol.h) that introduced this kind; 0 = older than all versions
- * spoken. */
+/* Returns the protocol version (protocol.h) that introduced this kind; 0 = all versions spoken have
+ * the kind. */
 uint16_t message_since(enum message_kind kind);
 
 /* Returns the size of the encoded message; message_capacity bytes suffice. */

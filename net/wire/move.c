@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/min_max.h"
 
-/* A rumor may move the base, as a vector, by at most sqrt(P) / PART weights of 1. */
+/* A rumor may move the base by a vector of length sqrt(P) / PART, or 1 if that is greater. */
 #define PART 8
 
 /* Returns the square root, rounded up. */

@@ -17,7 +17,8 @@
  *      114    8 until: milliseconds since 1970; older keys are accepted until then
  *      122   32 before: the hash of the swarm key that the new one replaces
  *
- * An order reveals nothing about a key (swarm_key_hash), but the holder of a key recognizes it.
+ * An order contains hashes of keys (swarm_key_hash), which reveal no key; a holder of a key
+ * recognizes its hash.
  *
  * If a pair names an incarnation of the subject, its rumors before number `keep` stay in the base.
  * No rumor of any other incarnation stays. The order by itself therefore decides what stays, and

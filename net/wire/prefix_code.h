@@ -85,7 +85,7 @@ static inline uint32_t rice_take(struct bit_reader *r, unsigned k)
     return (uint32_t)bits_take(r, 32);
 }
 
-/* Numbers < 2^GAMMA_MAX_BITS - 1 have a gamma code. A larger number reads as UINT32_MAX. */
+/* Numbers < 2^GAMMA_MAX_BITS - 1 have a gamma code. Any other number reads as UINT32_MAX. */
 #define GAMMA_MAX_BITS 20
 
 static inline unsigned gamma_bits(uint32_t number)

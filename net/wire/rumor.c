@@ -122,7 +122,8 @@ static enum error signature_check(const uint8_t *in, size_t bytes,
     return signed_head_verify(&head);
 }
 
-/* Decodes a rumor without checking its limits or signature. */
+/* Decodes a rumor. Checks the body, and top and length of the head, but no limits and no
+ * signature. */
 static enum error content_decode(const uint8_t *in, size_t bytes, uint64_t parameters,
                                  struct update *update)
 {

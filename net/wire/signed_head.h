@@ -14,10 +14,10 @@
  *       96   32 BLAKE2b-256 of the body
  *      128   64 Ed25519 signature of the origin over the hash of bytes 0 .. 128
  *
- * The hash is BLAKE2b-256, keyed with the context of swarm and model, so a head is invalid
- * elsewhere. Each head contains the hash of the previous one, so a stream is a hash chain: the hash
- * of its last head stands for every rumor in it. Tests: tests/unit/net/test_equivocation_proof.c
- * and test_rumor.c.
+ * The hash of a head is BLAKE2b-256, keyed with the context of swarm and model, so a head is
+ * invalid elsewhere. Each head contains the hash of the previous one, so a stream is a hash chain:
+ * the hash of its last head stands for every rumor in it. Tests:
+ * tests/unit/net/test_equivocation_proof.c and test_rumor.c.
  */
 #ifndef HEARSAY_NET_WIRE_SIGNED_HEAD_H
 #define HEARSAY_NET_WIRE_SIGNED_HEAD_H
