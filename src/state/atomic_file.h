@@ -4,8 +4,8 @@
  *                              └► abandon: close, remove
  *
  * Until end has returned 0, a crash at any moment leaves the name with its old content or with the
- * whole new file. After the first failure NAME.new is removed if possible, later calls do nothing,
- * and end returns the failure. NAME keeps its old content, with one exception: if the sync of the
+ * whole new file. After the first failure later writes do nothing; end removes NAME.new if possible
+ * and returns the failure. NAME keeps its old content, with one exception: if the sync of the
  * folder fails, NAME is already the new file, and a crash may undo that. Tests:
  * tests/unit/state/test_checkpoint.c and tests/unit/state/test_incarnation.c.
  */

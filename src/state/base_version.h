@@ -19,11 +19,10 @@
  * oldest incarnations are left out (an incarnation is a time, so the lowest is the oldest). */
 void base_version_text(const uint8_t *history, size_t history_bytes, char *out, size_t room);
 
-/* Result of base_version_summary. */
 struct base_summary {
     uint32_t members;
     uint64_t rumors;
-    /* rumors of members whose ids begin with the digits `id`, as far as the text has digits */
+    /* rumors of members whose ids begin with `id`, of which the first 8 digits count; 0 for "" */
     uint64_t of;
 };
 struct base_summary base_version_summary(const char *text, const char *id);

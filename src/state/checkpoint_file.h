@@ -51,7 +51,8 @@ _Static_assert(CHECKPOINT_THE_END == 4, "the kinds are as in the file");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(float) == 4,
                "the file holds little-endian numbers, and so must the memory");
 
-/* If an earlier write has failed, returns that failure. */
+/* Writes the last record and completes the file. Returns FAILED if this or an earlier write
+ * failed. */
 enum error checkpoint_write_end(struct checkpoint_writer *writer, struct checkpoint *checkpoint,
                                 struct problem *problem) MUST_USE;
 enum error checkpoint_read(const struct disk *disk, const char *folder,

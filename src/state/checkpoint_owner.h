@@ -32,7 +32,7 @@ bool checkpoint_owner_is_of_swarm(const char *theirs, const char *own,
                                   uint8_t model_hash[static 16]);
 
 /* Writes the first part in which two different texts differ, and what to do, as the end of a
- * sentence that begins with "it is of". `theirs` may be any text. */
+ * sentence that begins with "FILE: is of". `theirs` may be any text. */
 void checkpoint_owner_difference(char out[CHECKPOINT_DIFFERENCE_MAX], const char *theirs,
                                  const char *ours);
 

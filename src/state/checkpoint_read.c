@@ -241,7 +241,7 @@ static enum error take_end(struct source *source, struct checkpoint *checkpoint)
     return error == OK ? check_end(source) : error;
 }
 
-/* Converts a head of format 4, and skips its outer steps. */
+/* Reads the next head. Converts one of format 4, whose outer steps are skipped. */
 static enum error take_head(struct source *source)
 {
     struct checkpoint_head *head = &source->head;

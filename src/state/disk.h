@@ -57,7 +57,7 @@ int64_t disk_read_all(const struct disk *disk, int handle, void *to, size_t byte
 /* Writes "FOLDER/NAMESUFFIX" to path. Returns 0 or -ENAMETOOLONG. */
 int disk_path(char path[DISK_PATH_MAX], const char *folder, const char *name, const char *suffix);
 
-/* 0 = none, or unknown */
+/* Returns the free bytes for users without privileges; 0 also if unknown. */
 uint64_t disk_free_bytes(const char *folder);
 
 #endif

@@ -3,9 +3,9 @@
  *   FOLDER/incarnation: one line, "N H". N is the smallest number never used, in decimal. H is
  *   rng_mix(N) as 16 hex digits, so that a damaged line is detected.
  *
- * Before the node sends its first byte, it durably raises N by `reserve` (atomic_file.h). So a
- * process may raise its incarnation up to reserve - 1 times without the disk, and the next process
- * starts above all of them, even if the clock was set back. Tests:
+ * Before the node sends its first byte, it durably raises N past `reserve` numbers (atomic_file.h).
+ * So a process may raise its incarnation up to reserve - 1 times without the disk, and the next
+ * process starts above all of them, even if the clock was set back. Tests:
  * tests/unit/state/test_incarnation.c.
  */
 #ifndef HEARSAY_STATE_INCARNATION_H

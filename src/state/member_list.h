@@ -15,7 +15,7 @@
 #include "state/disk.h"
 
 #define MEMBER_NAME_MAX 48
-#define MEMBER_LIST_MAX (256 * 1024) /* bytes of the file */
+#define MEMBER_LIST_MAX (256 * 1024) /* most bytes of the file */
 
 struct member_list {
     uint32_t count; /* 1 .. NODE_LISTED_MAX */

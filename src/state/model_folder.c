@@ -167,7 +167,7 @@ static bool has_other_config(const char *folder, const struct model *model)
     return model_folder_is(folder) && model_folder_check(folder, model, &problem) != OK;
 }
 
-/* Also creates the folder. Refuses a folder with the config.json of another model. */
+/* Also creates the folder. */
 static enum error check_save(const char *folder, const struct model *model, struct problem *problem)
 {
     struct tensor_names names;

@@ -64,8 +64,9 @@ enum error safetensors_read_version(const char *path, char version[static SAFETE
 
 /* Reads host_weights[P]; metadata is ignored. Every tensor of the model must be in the file, with
  * our name or its family's (tensor_names.h), as F32, F16 or BF16, with its shape; further tensors
- * are refused. MISMATCH: the message lists the tensors of the file and those that the model needs.
- * Like the functions above, it refuses a file whose size differs from what its header says. */
+ * are refused, except those of tensor_names_spare. MISMATCH: the message lists the tensors of the
+ * file and those that the model needs. Like the functions above, it refuses a file whose size
+ * differs from what its header says. */
 enum error safetensors_load(const char *path, const struct model *model, float *host_weights,
                             struct problem *problem) MUST_USE;
 

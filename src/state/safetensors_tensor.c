@@ -70,7 +70,6 @@ const json_t *safetensors_tensor_find(const struct safetensors_file *file,
     return entry;
 }
 
-/* The message has the reason, the tensors of the file, and the tensors that the model needs. */
 static enum error not_this_model(const struct safetensors_file *file,
                                  const struct tensor_names *names, const char *why,
                                  struct problem *problem)

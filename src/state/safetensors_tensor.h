@@ -23,7 +23,8 @@ enum error safetensors_tensor_read(const struct safetensors_file *file,
                                    const struct named_tensor *tensor, float *weights,
                                    struct problem *problem) MUST_USE;
 
-/* Returns MISMATCH if the file has tensors that the model lacks. */
+/* Returns MISMATCH if the file has tensors that the model lacks, except those of
+ * tensor_names_spare. */
 enum error safetensors_tensor_check_others(const struct safetensors_file *file,
                                            const struct tensor_names *names,
                                            struct problem *problem) MUST_USE;

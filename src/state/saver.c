@@ -204,7 +204,7 @@ static const struct snapshot_record *next_record(struct saver *saver)
     const struct snapshot_record *record;
     CHECK(pthread_mutex_lock(&saver->mutex) == 0);
     for (;;) {
-        /* before the queue: the verdict is set after the last record was queued */
+        /* read before the queue, because it is set after the last record was queued */
         const int verdict = atomic_load(&saver->verdict);
         record = snapshot_next(&saver->queue);
         if (record || verdict != GOES_ON)

@@ -2,7 +2,7 @@
  *
  *   STATE_DIR/incarnation        incarnation.h
  *   STATE_DIR/checkpoint-N       checkpoint.h: state from which the node continues
- *   STATE_DIR/device             startup_notes.c: computing device of the last start
+ *   STATE_DIR/device             startup_notes.c: device of the last start with train.device = auto
  *   STATE_DIR/orders             order_files.h: the operator's orders; beside it proofs and votes
  *   STATE_DIR/swarm.key          swarm_key_files.h: swarm key that came with an order
  *   STATE_DIR/started.conf       saved_config.h: the configuration of the last start

@@ -55,8 +55,8 @@ enum error swarm_key_files_load(const char *folder, uint8_t *out, size_t *bytes,
     return OK;
 }
 
-/* Saves the older key first: after a crash between the writes both files have the older key, so no
- * key is lost. */
+/* Saves the older key first: after a crash between the writes both files have the older key, which
+ * is not lost. */
 enum error swarm_key_files_save(const struct disk *disk, const char *folder, const uint8_t *keys,
                                 size_t bytes, struct problem *problem)
 {

@@ -18,8 +18,7 @@ const struct name_family *name_family_find(const char *model_type)
     return NULL;
 }
 
-/* Derives the dimensions from the first layer of each kind. The caller checks the other layers with
- * same_layers. */
+/* Derives the dimensions from some of the layers. The caller then checks all with same_layers. */
 static void look_at(const struct model *model, struct transformer *transformer)
 {
     int first_dense = 0;

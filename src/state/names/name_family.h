@@ -48,7 +48,7 @@ enum name_rows {
 
 struct name_rule {
     enum name_place place;
-    /* index of the layer, from 0 at its `place`, without joints (name_parts_is_joint) */
+    /* index of the layer, from 0 at its `place`, without joints and dropouts */
     int layer;
     const char *tensor; /* our name without the layer's number: "attention.qkv.weight" */
     enum name_rows rows;
