@@ -41,7 +41,7 @@ const struct command_option *command_option_find(const struct command *command, 
     return NULL;
 }
 
-/* Terminates the options with zeros, for getopt_long. */
+/* Lists the options for getopt_long, terminated by zeros. */
 static void list_options(const struct command *command,
                          struct option known[static COMMAND_OPTIONS_MAX + 1])
 {

@@ -66,8 +66,8 @@ struct command {
     /* Checks the options that were given, and takes the operands, which belong to argv. NULL = all
      * options are valid together. */
     enum error (*finish)(void *self, int count, char **operands, struct problem *problem);
-    /* Runs the command. argv[0] is "hearsay COMMAND", the beginning of its error messages. Returns
-     * the exit code. NULL = hearsay-sim runs it. */
+    /* Runs the command. argv[0] is "hearsay COMMAND", for messages. Returns the exit code. NULL =
+     * hearsay-sim runs it. */
     int (*run)(int argc, char **argv);
     /* Used instead of `run` for a command that describes all commands, such as completions;
      * `run` is then NULL. Returns the exit code. */

@@ -48,7 +48,7 @@ struct config_node {
     double grace_s, save_s;
     uint32_t older_bases;
     char log[CONFIG_PATH_BYTES]; /* file; "" = none; "-" = standard output */
-    /* saved beside the newest base */
+    /* whether to save them beside the newest base */
     bool best_base, averaged_base;
     /* verbose: prints every note. quarantine: votes may expel members. answers: serves inference
      * requests. */
@@ -102,7 +102,7 @@ struct config_train {
     bool nesterov;          /* Nesterov momentum, for SGD and Muon */
     double weight_decay;    /* an L2 penalty for SGD, otherwise decoupled */
     double clip;            /* largest global norm of the gradients; 0 = no limit */
-    double label_smoothing; /* part of each label that is spread over all classes, 0 .. 1 */
+    double label_smoothing; /* part of each label that is spread over all classes, 0 .. 0.9 */
     enum schedule schedule;
     uint64_t warmup_samples; /* samples of the whole swarm during which the rate rises from 0 */
     uint64_t period_samples; /* period in samples of the whole swarm; inverse_root: of each node */

@@ -1,6 +1,6 @@
 #include "config/config_resolve.h"
 
-/* Period of INVERSE_ROOT (036-falling-rate). */
+/* Period of INVERSE_ROOT in samples of each node (tests/decisions/036-falling-rate.md). */
 #define ROOT_SAMPLES 200
 
 enum optimizer_kind config_usual_optimizer(const struct config *config)

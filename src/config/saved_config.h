@@ -1,7 +1,7 @@
 /* Saves the configuration of a started node in its state folder. Later commands, such as hearsay
  * eval, read its data and model from there.
  *
- *   FOLDER/started.conf   every key with its value, from config_print; only its owner may read it
+ *   FOLDER/started.conf   every key with its value, from config_print; its owner and group may read
  *
  * Tests: tests/process/test_data.sh. */
 #ifndef HEARSAY_CONFIG_SAVED_CONFIG_H

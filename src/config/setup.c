@@ -114,9 +114,9 @@ uint32_t setup_parts(const struct config *config)
     return config->train.micro_batches * (uint32_t)device_count(config->train.device);
 }
 
-/* Returns the bytes for the samples of a step. On a GPU that is half of the free memory after
- * everything of fixed size. The other half is for scratch buffers and for errors of this
- * estimate. */
+/* Returns the bytes for the samples of a step. On a GPU the automatic value is half of the free
+ * memory after everything of fixed size. The other half is for scratch buffers and for errors of
+ * this estimate. */
 static uint64_t batch_bytes_of(const struct config *config, const struct dataset *train,
                                const char *line, size_t free_bytes)
 {
@@ -293,7 +293,7 @@ static const char *key_of_line(const struct config *config)
     return model_folder_is(config->model.start) ? "start" : "name";
 }
 
-/* Returns a preset for these samples if the configured one is for other samples; else NULL. */
+/* Returns a preset for these samples, to suggest instead of the refused one; NULL = none. */
 static const char *other_preset(const struct config *config, const char *line, struct shape in)
 {
     if (strcmp(key_of_line(config), "name") != 0)
@@ -345,7 +345,6 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
     return OK;
 }
 
-/* `auto` means the CPU if the node only relays. */
 static const char *device_of(const struct config *config)
 {
     const bool is_left_to_us = strcmp(config->train.device, "auto") == 0;

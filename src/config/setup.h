@@ -61,8 +61,8 @@ void setup_name_parts(struct setup *setup);
  * classes. */
 struct dataset_options setup_dataset_options(const struct config_data *data);
 
-/* Loads training and test data, both normalised with mean and scale of the training set. *train and
- * *test must be zeros; the caller frees them, even after an error. */
+/* Loads training and test data, both normalised with mean and scale of the training set or of the
+ * configuration. *train and *test must be zeros; the caller frees them, even after an error. */
 enum error setup_data(const struct config *config, struct dataset *train, struct dataset *test,
                       struct problem *problem) MUST_USE;
 
