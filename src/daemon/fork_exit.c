@@ -14,9 +14,9 @@ static void do_nothing(uv_work_t *work)
     (void)work;
 }
 
-/* Runs at the end of a process, before libuv joins the threads of its pool. A forked child has none
- * of these threads. libuv has forgotten there that it started the pool, so this one use of the pool
- * starts threads that libuv can join. */
+/* Runs at the end of a process, before libuv joins the threads of its pool. In a forked child,
+ * libuv has forgotten that it started the pool. So this one use of the pool starts threads that
+ * libuv can join. */
 static void begin_pool_in_child(void)
 {
     uv_loop_t loop;

@@ -14,7 +14,8 @@
 #include "state/saver.h"
 #include "state/state_dir.h"
 
-/* Reserves later incarnations than those of this start. Without them, the node must say nothing. */
+/* Reserves later incarnations than those of this start. Without them, the node must send
+ * nothing. */
 static void reserve(struct host *host, uint64_t first)
 {
     struct problem problem;
@@ -361,7 +362,8 @@ static void on_refused(void *context, const struct problem *problem)
     event_log_say(&host->report, monotonic_ns(), NOTE_RESUMED, LEVEL_WARNING, problem->text);
 }
 
-/* Loads the checkpoint of an earlier run into the learner, if there is one. */
+/* Loads the checkpoint of an earlier run, if there is one, into the learner. Begins an
+ * incarnation. */
 static enum error resume(struct host *host, struct problem *problem)
 {
     const char *folder = host->config->node.state_dir;

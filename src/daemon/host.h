@@ -110,8 +110,9 @@ void host_run(struct host *host);
 bool host_drain(struct host *host);
 void host_free(struct host *host);
 
-/* Performs the node's requested actions, on the host's thread. The owner must call it after each
- * call of a node function. */
+/* Performs the node's requested actions, saves its new orders, proofs and votes, and sets the
+ * timer. The owner must call it after each call that changes the node, but not in its callbacks
+ * except on_signal. */
 void host_pump(struct host *host);
 void host_leave(struct host *host);
 /* host_status returns the status page (status_watch.h); the caller releases it with json_decref.

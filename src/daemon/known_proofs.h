@@ -1,5 +1,4 @@
-/* Stores equivocation proofs on disk. A node loads them at its start, and saves them whenever it
- * has learned a new one.
+/* Stores equivocation proofs on disk.
  *
  *   state_dir/proofs ─► node ─ new proofs ─► state_dir/proofs
  */

@@ -1,5 +1,5 @@
-/* Stores on disk the swarm keys that came with orders. A node loads them at its start, and saves
- * them whenever one is added or dropped. Also passes a new key from `hearsay rekey` to the node.
+/* Stores on disk the swarm keys that came with orders. Also passes a new key from `hearsay rekey`
+ * to the node.
  *
  *   state_dir/swarm.key, .older ─► node ─ new keys ─► state_dir/swarm.key, .older
  *   state_dir/swarm.key.next ────► node_on_swarm_key        once a second, if a key is missing

@@ -1,5 +1,4 @@
-/* Stores expulsion votes on disk, if the configuration allows votes. A node loads them at its start
- * and saves new ones.
+/* Stores expulsion votes on disk, if the configuration allows votes.
  *
  *   state_dir/votes ─► node ─ new votes ─► state_dir/votes
  */

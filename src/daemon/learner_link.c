@@ -194,7 +194,7 @@ static void put(struct learner_link *link, enum learner_request_kind kind,
     learner_link_nudge(link);
 }
 
-/* Returns false, without waiting, if the stepping thread is performing an order. */
+/* Returns false, without waiting, if the stepping thread holds the mutex `orders`. */
 static bool read_now(struct learner_link *link, const struct action *order)
 {
     if (pthread_mutex_trylock(&link->orders) != 0)

@@ -6,7 +6,7 @@
  *
  * The stepping thread is the learner's own thread (learner_thread.h), or a thread of a host program
  * with its own model (library/). Between two steps it performs all queued orders, in sequence. A
- * step waits only for orders that are already queued, and never for the network. The node bounds
+ * step waits only for orders that the loop already has, and never for the network. The node bounds
  * the orders that wait for an answer (node.h, apply_window), so the rings never overflow.
  *
  * A step does not change the base. So the loop's thread itself performs a READ that is requested
@@ -42,7 +42,7 @@ struct learner_link_options {
 };
 
 enum learner_event_kind {
-    LEARNER_STEPPED,   /* steps were made: sets steps, samples, batch, loss_sum, spent */
+    LEARNER_STEPPED,   /* steps were made: sets steps, samples, batch, loss_sum, spent, memory */
     LEARNER_ANSWERED,  /* an order was performed: sets answer */
     LEARNER_RESET,     /* training diverged, and the learner was reset to the base: sets resets */
     LEARNER_SATURATED, /* the number of saturated entries has changed: sets saturation */

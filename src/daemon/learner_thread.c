@@ -31,7 +31,7 @@ struct learner_thread {
 
 /* The functions below run on the learner's thread. */
 
-/* Also adapts the batch size to the time of the step. */
+/* Counts the time of a step, and adapts the batch size to it. */
 static void count_time(struct learner_thread *thread, uint32_t samples, uint64_t took_ns)
 {
     const uint32_t batch = batch_size_on_step(&thread->batch_size, samples, took_ns);

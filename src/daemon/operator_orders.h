@@ -1,6 +1,5 @@
-/* Stores the operator's orders on disk. A node loads them at its start, and saves them whenever it
- * has learned a new one. New orders from `hearsay expel`, `admit` or `rekey` are passed to the
- * node. The struct also has the swarm keys that came with orders (known_swarm_keys.h).
+/* Stores the operator's orders on disk. Passes new orders from commands to the node. The struct
+ * also has the swarm keys that came with orders (known_swarm_keys.h).
  *
  *   state_dir/orders ─► node ─ new orders ─► state_dir/orders
  *   state_dir/order ──► node_on_order            once a second

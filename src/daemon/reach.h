@@ -28,7 +28,7 @@ struct reach {
     /* time at which the node last had a neighbour, or of its start */
     uint64_t since_ns;
     bool had_one;
-    /* the last dial failed because the peer has another swarm, model or protocol */
+    /* `why` is that a peer has another swarm, model or protocol */
     bool differs;
     /* Certainty of `why`; a less certain reason does not replace it. */
     enum reach_certainty certainty;
@@ -38,7 +38,8 @@ struct reach {
 
 void reach_start(struct reach *reach, uint32_t peers, uint64_t now_ns);
 
-/* If the note tells why dialling failed, keeps that reason, unless a more certain one is known. */
+/* If the note tells why dialling failed, keeps that reason, unless a more certain one is known. A
+ * note of a new neighbour counts as reach_on_neighbours. */
 void reach_on_note(struct reach *reach, const struct note *note);
 
 void reach_on_neighbours(struct reach *reach, uint64_t now_ns, uint32_t neighbours);

@@ -111,8 +111,8 @@ static struct ruleset forbidden(const struct sandbox *sandbox)
     return ruleset;
 }
 
-/* Allows `rights` for a file, or for all files below a folder. A missing path needs no rule.
- * Returns false if the kernel refuses the rule. */
+/* Allows `rights` for a file, or for all files below a folder. A path that cannot be opened gets no
+ * rule. Returns false if the kernel refuses the rule. */
 static bool allow(int rules, const struct ruleset *forbids, const char *path, uint64_t rights)
 {
     struct stat about;
@@ -130,7 +130,8 @@ static bool allow(int rules, const struct ruleset *forbids, const char *path, ui
     return is_done;
 }
 
-/* Allows reading the files of a folder whose names begin with `prefix`; follows symbolic links. */
+/* Allows reading what is in a folder, if its name begins with `prefix` and not with a dot; follows
+ * symbolic links. */
 static bool allow_files_in(int rules, const struct ruleset *forbids, const char *folder,
                            const char *prefix)
 {

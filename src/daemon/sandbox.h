@@ -9,8 +9,8 @@
  *   seccomp    system calls that no node needs fail (call_filter.h)
  *
  * If a GPU may be used, its libraries may read all files, write to /dev, name their threads, and
- * store compiled kernels in node.state_dir (or CUDA_CACHE_PATH). If train.device may name several
- * GPUs, NCCL may write files in /dev/shm and bind free ports.
+ * store compiled kernels in node.state_dir (or CUDA_CACHE_PATH). If train.device is a list or
+ * cuda:all, NCCL may write files in /dev/shm and bind free ports.
  *
  * Still allowed: connecting to any address and to Unix sockets, sending UDP, and changing the mode
  * of own files. So a service that starts programs on request also does that for a node. Each

@@ -10,7 +10,7 @@
 #include "node/inspect.h"
 #include "state/saver.h"
 
-#define SHUTDOWN_EVALUATION_S 5 /* longest evaluation of a leaving node, as far as it is known */
+#define SHUTDOWN_EVALUATION_S 5 /* longest estimated evaluation of a leaving node */
 
 enum final_evaluation {
     FINAL_NONE,     /* there is no test set, or the configuration wants no evaluations */
@@ -32,9 +32,9 @@ struct shutdown {
     enum final_evaluation evaluates;       /* test samples for the evaluation of the saved base */
 };
 
-/* Exit codes of nodes that end without saving a base. SHUT_OUT: the peers have another swarm,
- * model or protocol. EXPELLED: the operator has expelled the node. TURNED_AWAY: no member admits
- * the node. */
+/* Exit codes of nodes that end without saving a base. SHUT_OUT: the peers have another swarm, model
+ * or protocol. EXPELLED: an order, a proof or votes expelled the node. TURNED_AWAY: no member
+ * admits the node. */
 #define SHUTDOWN_SHUT_OUT    3
 #define SHUTDOWN_EXPELLED    4
 #define SHUTDOWN_TURNED_AWAY 5

@@ -28,7 +28,8 @@ static void say_who(struct event_log *report, uint64_t now_ns, const struct conf
     event_log_note(report, &note);
 }
 
-/* A node creates its state folder for its owner alone, and keeps the mode of an existing one. */
+/* Reports a state folder that all users may enter. A node creates it for its owner only, but keeps
+ * the mode of an existing one. */
 static void say_open_folder(struct event_log *report, uint64_t now_ns, const struct config *config)
 {
     struct stat about;
@@ -70,8 +71,8 @@ static void say_lines(struct event_log *report, uint64_t now_ns, enum note_level
     }
 }
 
-/* File in the state folder. It names the device of the last start with train.device = auto that did
- * not lose its GPU. */
+/* File in the state folder. It names the device of the last start that trained with train.device =
+ * auto. A start that misses the GPU named there leaves it. */
 #define DEVICE_FILE "device"
 
 /* Reads "" if the device of the last start is unknown. */
@@ -99,8 +100,8 @@ static void write_device(const char *folder, const char *text)
     (void)!atomic_file_end(&file);
 }
 
-/* If train.device is auto and the last start had a GPU that this start lacks, warns and returns
- * true. Otherwise stores the device of this start. */
+/* For a node that trains with train.device = auto: if DEVICE_FILE names a GPU that this start
+ * lacks, warns and returns true. Otherwise stores the device of this start. */
 static bool say_lost_gpu(struct event_log *report, uint64_t now_ns, const struct config *config,
                          const struct setup *setup)
 {

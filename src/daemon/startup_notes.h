@@ -30,7 +30,8 @@ void startup_notes_keys(struct event_log *report, uint64_t now_ns,
 void startup_notes_resumed(struct event_log *report, uint64_t now_ns, const struct config *config,
                            uint64_t generation, bool is_older, const struct node *node);
 
-/* Reports the swarm key in use, if orders have brought a newer key than the configured one. */
+/* Reports that orders have brought a newer swarm key than the configured one, or name one that this
+ * node lacks. */
 void startup_notes_swarm_key(struct event_log *report, uint64_t now_ns, const struct config *config,
                              const struct setup *setup, const struct node *node);
 

@@ -24,7 +24,7 @@ struct training_watch_options {
     const char *folder;        /* state folder, as the configuration names it */
     uint32_t classes;          /* classes or tokens; 0 = unknown, or a regression */
     bool steps_here;           /* false = a host program makes the steps */
-    /* Least time between two evaluations; 0 = none, also without a test set. */
+    /* Least time between two evaluations; 0 = no evaluations, for example without a test set. */
     uint64_t evaluate_every_ns;
     bool evaluates_little;  /* evaluations may take only a small part of the time */
     uint64_t save_every_ns; /* time between two checkpoints; 0 = only at the end */
@@ -53,7 +53,7 @@ struct training_watch {
     struct evaluation kept;     /* evaluation of the best base on the disk; samples 0 = none */
 };
 
-/* Also reads the score of the best base in the state folder. */
+/* Initializes *watch. Reads the score of the best base in the state folder. */
 void training_watch_init(struct training_watch *watch, const struct training_watch_options *options,
                          uint64_t now_ns);
 /* Calls training_watch_init with the options for this configuration. */
