@@ -59,7 +59,7 @@ static const char *causal(struct onnx_writer *writer)
     return writer->causal;
 }
 
-/* The cosines and sines by which rotary embeddings rotate each position, as in cpu_rotate. */
+/* Sets the cosines and sines by which rotary embeddings rotate each position, as in cpu_rotate. */
 static void find_angles(struct onnx_writer *writer, const struct layer *layer)
 {
     struct onnx_graph *graph = writer->graph;

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FULL_USE      0.7 /* utilisation of the links above which publications become coarser */
+/* link use above which the links are the bottleneck: UTILISATION of budget.c */
+#define FULL_USE      0.7
 #define LATE_S        10
 #define MUCH_EXCHANGE 0.15
 #define MUCH_COMPUTED 0.8

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* For a node. The page fetches its snapshot from the node. */
+/* Returns the page of a running node, which fetches its snapshot from that node. */
 const char *page_live(size_t *bytes);
 
 /* Writes the page with this snapshot embedded. */

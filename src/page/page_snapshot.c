@@ -22,7 +22,8 @@ static json_t *real(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* The text may come from another node, so replaces invalid UTF-8. */
+/* If the text is invalid UTF-8, replaces all its bytes beyond ASCII: it may come from another
+ * node. */
 static json_t *text_of(const char *text)
 {
     json_t *whole = json_string(text);

@@ -51,7 +51,7 @@ void dots_line(struct dots *dots, double value)
         set_dot(dots, x, height_of(dots, value));
 }
 
-/* A straight line without gaps. */
+/* Draws a straight line without gaps. */
 static void join(struct dots *dots, int x0, int y0, int x1, int y1)
 {
     const int across = abs(x1 - x0), down = abs(y1 - y0);

@@ -26,7 +26,7 @@ struct dots {
     uint8_t cell[DOTS_ROWS_MAX][DOTS_COLUMNS_MAX];
 };
 
-/* A dotted horizontal line at `value`. */
+/* Draws a dotted horizontal line at `value`. */
 void dots_line(struct dots *dots, double value);
 
 /* Draws straight lines between the points; x ascends. */

@@ -19,7 +19,7 @@
 
 /* Ring buffer of the newest notes for people. */
 struct happened {
-    uint32_t count; /* event number n is at index n % HAPPENED_MAX */
+    uint32_t count; /* notes so far; number n, from 0, is at index n % HAPPENED_MAX */
     struct {
         double at_s;       /* seconds since the start of the node */
         const char *level; /* "info", "warning", "error" */

@@ -76,7 +76,7 @@ struct web_server {
     bool is_judged, is_ready;
     /* made since the last web_server_renew; NULL = not made yet */
     struct MHD_Response *texts[WEB_TEXTS];
-    /* comparing hashes takes a time that reveals nothing about the token */
+    /* hash of the token: the time of comparing hashes reveals nothing about it */
     uint8_t token[HASH_BYTES];
     struct watcher watchers[WEB_WATCHERS_MAX];
     struct client clients[WEB_CONNECTIONS_MAX];
@@ -451,7 +451,8 @@ static struct client *client_begin(struct web_server *server, int file, const st
     return client;
 }
 
-/* Also lets no forked child keep a connection open. */
+/* Records a connection that begins or ends, also for fork_files, which closes it in forked
+ * children. */
 static void on_connection(void *self, struct MHD_Connection *connection, void **state,
                           enum MHD_ConnectionNotificationCode code)
 {

@@ -16,9 +16,9 @@
  * At most WEB_WATCHERS_MAX clients follow /events, of at most WEB_CONNECTIONS_MAX connections. A
  * client that reads too slowly misses events, so events need bounded memory. Other clients that
  * send or read too slowly are cut off. If all connections are in use, a new client replaces the
- * oldest one of the address with the most connections. So slow clients keep no other client out,
- * not even one behind their proxy. Each text is made at most once between two calls of
- * web_server_renew, because making it occupies the node's loop. Tests:
+ * oldest one, except on /events, of the address with the most connections. So slow clients keep no
+ * other client out, not even one behind their proxy. Each text is made at most once between two
+ * calls of web_server_renew, because making it occupies the node's loop. Tests:
  * tests/unit/web/test_web_server.c.
  */
 #ifndef HEARSAY_WEB_WEB_SERVER_H
