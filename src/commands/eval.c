@@ -119,7 +119,7 @@ static enum error apply(struct options *options, const struct given *given, stru
 }
 
 /* Reads data and model from a node's configuration: the file of --config, or the one that the node
- * saved beside the model. If an option names the data, the saved files and source do not apply. */
+ * saved beside the model. If an option names the data, the saved lists of files do not apply. */
 static enum error read_config(struct options *options, struct problem *problem)
 {
     struct config_data *data = &options->config.data;
@@ -277,8 +277,8 @@ static enum error evaluate_saved(struct bench *bench, const char *path,
     return OK;
 }
 
-/* Evaluates a weights file that no node has saved: loads it like model.start, with the
- * configured model and data. */
+/* Evaluates a weights file without its metadata: loads it like model.start, with the configured
+ * model and data. */
 static enum error evaluate_start(struct bench *bench, const char *path,
                                  const struct options *options, struct result *result,
                                  struct problem *problem)

@@ -312,7 +312,7 @@ static bool may_return(const struct inference_client *client)
     return client->progress == ENDED && (client->bye == BYE_RENEW || client->bye == BYE_FULL);
 }
 
-/* Repeats the request until the node replies with numbers or PATIENCE_S have passed. */
+/* Repeats the request until the reply is REPLY_DONE, an error occurs or PATIENCE_S have passed. */
 static enum error ask(struct inference_client *client, const void *samples, uint32_t count,
                       struct problem *problem)
 {

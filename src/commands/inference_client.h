@@ -4,9 +4,9 @@
  *        ─► dial again with these ─► handshake ─► INFERENCE ◄─► REPLY … ─► BYE
  *
  * The probe shows in advance whether the node knows INFERENCE. A client needs the swarm key and no
- * configuration. It waits as long as the node demands, at most PATIENCE_S, and dials again if
- * the node has ended the session at its time or request limit. All functions block; call
- * them on one thread. Tests: tests/process/test_ask.sh.
+ * configuration. It waits as long as the node demands, at most PATIENCE_S, and dials again if the
+ * node ended the session at a limit or had no free slot. All functions block; call them on one
+ * thread. Tests: tests/process/test_ask.sh.
  */
 #ifndef HEARSAY_COMMANDS_INFERENCE_CLIENT_H
 #define HEARSAY_COMMANDS_INFERENCE_CLIENT_H

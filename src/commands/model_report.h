@@ -9,8 +9,8 @@
 void model_report_times(const struct model *model, const struct model_times *times,
                         const char *device);
 
-/* Prints one JSON object in a line. times: NULL = not timed. A layer that is computed together
- * with the layer before it has null for its times. */
+/* Prints one JSON object in a line. times: NULL = not timed. A layer that computes nothing by
+ * itself has null for its times. */
 void model_report_json(const struct model *model, const struct model_times *times,
                        const char *device);
 

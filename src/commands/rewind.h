@@ -1,5 +1,5 @@
-/* hearsay rewind: restarts a swarm from a base that was saved before a member did harm. It is for
- * the case that no log reaches back far enough to retract that member's rumors.
+/* hearsay rewind: lists the saved bases, and copies one from which a swarm can restart: after a
+ * member did harm for longer than the logs reach back, or after training ruined the model.
  *
  *   STATE_DIR/base.safetensors, base-T.safetensors ─► a table: time, contributions of members
  *     ─ --to N ─► a checked copy, and what is to be done with it, step by step

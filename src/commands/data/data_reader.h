@@ -1,6 +1,6 @@
 /* Reads any data file as one array of numbers, sample by sample.
  *
- *   .npy, IDX, text, tokens ─ type by the first bytes ─► data_reader_open ─► dims ─► samples
+ *   .npy, IDX, text, tokens ─ type by name and first bytes ─► data_reader_open ─► dims ─► samples
  *
  * Reports errors in a file with the sentences that a node prints for them.
  */

@@ -53,10 +53,10 @@ struct doctor {
     double data_bytes;     /* memory for the training and test samples */
     double further_bytes;  /* memory on each GPU except the first */
     uint64_t free_bytes;   /* free space on the disk of the state folder */
-    bool has_identity;     /* the identity could be read */
-    bool has_swarm_key;    /* the swarm key could be read */
-    bool has_model;        /* the model could be built */
-    bool is_on_gpu;        /* the node would train on a GPU */
+    bool has_identity;
+    bool has_swarm_key;
+    bool has_model;
+    bool is_on_gpu; /* the node would train on a GPU */
     struct rehearsal rehearsal;
     bool has_folder; /* the state folder is writable */
     /* The state folder existed before this run, and no node uses it now. */
@@ -65,8 +65,8 @@ struct doctor {
     bool is_port_free; /* node.listen is free */
 };
 
-/* Announces a slow check: prints its subject if `out` is a terminal. The next doctor_say removes
- * it. */
+/* Announces a slow check: prints its subject to stderr if that is a terminal. The next doctor_begin
+ * or doctor_say removes it. */
 void doctor_begin(struct doctor *doctor, const char *subject);
 
 /* Prints and counts one line: the verdict, its subject, and a sentence. */
@@ -77,8 +77,8 @@ void doctor_look_here(struct doctor *doctor);
 void doctor_look_at_swarm_key(struct doctor *doctor);
 void doctor_count_memory(struct doctor *doctor, const struct dataset *train,
                          const struct dataset *test, const struct model *model);
-/* Starts the learner on a GPU in a child process, as a node does. Call it before this process opens
- * the GPU, because CUDA does not survive a fork. */
+/* Starts the learner on a GPU in a child process, as a node does, unless a running node uses the
+ * state folder. Call it before this process opens the GPU, because CUDA does not survive a fork. */
 void doctor_rehearse(struct doctor *doctor);
 void doctor_look_at_memory(struct doctor *doctor);
 void doctor_look_at_peers(struct doctor *doctor);

@@ -62,8 +62,8 @@ static void say_missing(struct doctor *doctor, const struct order *order)
 }
 
 /* Compares the configured key with the latest key order in the folder: the key that it introduced
- * and the key that it replaced. If the folder has the introduced key, reports that one, even if no
- * order names the configured key. A node would count that configured key as the newest. */
+ * and the key that it replaced. If the folder has the introduced key, reports that one. A node
+ * would instead prefer a configured key that no order names. */
 static void look_at_orders(struct doctor *doctor)
 {
     const struct config_node *node = &doctor->config.node;

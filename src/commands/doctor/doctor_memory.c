@@ -36,7 +36,8 @@ static uint32_t moments_of(const struct config *config)
     return config->train.enabled ? optimizers[config->train.optimizer].moments : 0;
 }
 
-/* Leaves out memory that a saver needs only while it saves (state/saver.h). */
+/* Adds the memory outside the device, with what a saver needs only while it saves
+ * (state/saver.h). */
 static void add_host(struct parts *parts, const struct doctor *doctor)
 {
     const struct node_options options = setup_plain_options(&doctor->config, doctor->parameters);

@@ -7,7 +7,7 @@
 /* Scope of an address. From PLACE_LOOPBACK to PLACE_PUBLIC, each scope is wider than the one
  * before it. The ranges are those of IANA's registries of special-purpose addresses (RFC 6890). */
 enum place {
-    /* 0/8, 240/4, and ranges not assigned by any registry: no machine has such an address. */
+    /* 0/8, 192.0.0/24, 240/4 and unassigned IPv6 ranges: no machine has such an address. */
     PLACE_RESERVED,
     PLACE_DOCUMENTATION, /* 192.0.2/24, 198.51.100/24, 203.0.113/24, 2001:db8::/32, 3fff::/20 */
     PLACE_BENCHMARK,     /* 198.18/15, 2001:2::/48: tests of network devices */

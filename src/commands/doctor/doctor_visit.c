@@ -3,7 +3,7 @@
 #include <string.h>
 
 #define ANSWER_NS (5000 * MS_NS)
-/* Time limit of a visit, enough for a slow dial and a handshake. */
+/* Time limit of all visits together, enough for a slow dial and a handshake. */
 #define VISIT_NS (30000 * MS_NS)
 /* Time limit for the peer to acknowledge the large goodbye, or to send its settings. */
 #define ARRIVAL_NS  (3000 * MS_NS)

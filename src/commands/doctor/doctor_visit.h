@@ -52,8 +52,8 @@ struct visit {
     bool is_over;
 };
 
-/* All visits of one run. The caller sets doctor, credentials, can_greet, count, and `visits`
- * with the members address and number. */
+/* All visits of one run. The caller sets doctor, credentials, settings, entropy, can_greet, count,
+ * and of each visit address, number, numbers and is_self. */
 struct round {
     struct doctor *doctor; /* receives the lines of the result */
     struct transport *transport;

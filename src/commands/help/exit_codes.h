@@ -7,7 +7,7 @@
 
 #include "config/command.h"
 
-/* The exit codes are printed by `hearsay help exit-codes`. */
+/* Topic of `hearsay help` that prints the exit codes. */
 #define EXIT_CODES_TOPIC "exit-codes"
 void exit_codes_print(FILE *out, const struct command_table *table);
 

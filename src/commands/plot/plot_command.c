@@ -18,8 +18,8 @@
 #define NAME_BYTES 256
 
 struct plot_options {
-    struct series_set set; /* the requested values, and the series read */
-    const char *out;       /* output file; NULL = the terminal */
+    struct series_set set;
+    const char *out; /* output file; NULL = the terminal */
     const char *title;
     const char *tensorboard; /* folder for TensorBoard; NULL = not given */
     bool has_range;

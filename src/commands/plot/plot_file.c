@@ -46,8 +46,8 @@ static enum error write_svg(const char *path, const struct chart *chart, struct 
     return cannot_write(path, error, problem);
 }
 
-/* Runs rsvg-convert on the file `from`, which writes the picture to the file `to`. Returns its
- * exit status as from waitpid, or a negative errno if it did not start. */
+/* Runs rsvg-convert, which reads the file `from` and writes the picture to the file `to`. Returns
+ * its exit status as from waitpid, or a negative errno if it did not start. */
 static int convert(int from, int to)
 {
     char name[] = "rsvg-convert", format[] = "--format=png", zoom[] = "--zoom=" ZOOM;

@@ -2,7 +2,7 @@
 
 #include <jansson.h>
 
-/* Returns the text as a JSON string; a file name that is not UTF-8 becomes a placeholder. */
+/* Returns the text as a JSON string; a text that is not UTF-8 becomes "?". */
 static json_t *text_json(const char *text)
 {
     json_t *value = json_string(text);

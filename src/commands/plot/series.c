@@ -47,9 +47,9 @@ static void sort(struct series *series)
     free(points);
 }
 
-/* Converts wall_s from seconds since the start of a file's run to wall-clock time. written_s:
- * time at which the file's last point was written. Skips points before index `from`, which are
- * from other files. */
+/* Converts wall_s from seconds since the start of a file's run to wall-clock time. written_s: time
+ * of the last change of the file, which the latest point gets. Skips points before index `from`,
+ * which are from other files. */
 static void date(struct series *series, size_t from, double written_s)
 {
     double last = 0;

@@ -24,7 +24,8 @@ enum series_by { BY_TIME, BY_SAMPLES, BY_BYTES };
 struct series {
     char *name;    /* name of the curve; freed with the set */
     double *x, *y; /* [room] coordinates of the points; freed with the set */
-    /* [room] wall-clock time of each point, seconds since 1970; freed with the set. */
+    /* [room] wall-clock time of each point, in seconds since 1970 once series_read has returned;
+     * freed with the set. */
     double *wall_s;
     size_t count, room;
 };
@@ -54,8 +55,8 @@ struct series *series_of(struct series_set *set, const char *name);
  * SERIES_VALUE_MAX. */
 bool series_may_be(double value);
 
-/* Adds a point that was written at_s seconds after the start of the file's run. Skips a point whose
- * value no axis can show. */
+/* Adds a point that was written at_s seconds after the start of the file's run. Skips a point if no
+ * axis can show its x or y. */
 void series_add(struct series *series, double at_s, double x, double y);
 
 void series_free(struct series_set *set);

@@ -48,7 +48,7 @@ struct columns {
     size_t at, x, y, names;
 };
 
-/* Returns the index of the first column that has one of the names; NONE if there is none. */
+/* Returns the index of the column with the first of the names that occurs; NONE if none does. */
 static size_t find(char *const *field, size_t count, const char *const *names, size_t names_count)
 {
     for (size_t k = 0; k < names_count && names[k]; k++)

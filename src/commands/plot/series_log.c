@@ -8,7 +8,6 @@
 #include "commands/plot/series_file.h"
 #include "commands/progress.h"
 
-/* A counter that begins at 0 again with each start of the node. */
 struct counted {
     double before; /* sum of the counter's last values before each restart */
     double now;    /* value of the counter since the last restart */
@@ -30,7 +29,7 @@ static double number_of(const json_t *line, const char *field)
 }
 
 /* Returns the name of the log field that has the requested value; NULL if this kind of line lacks
- * it. In a status line "loss" is the training loss; in an evaluation it is the test loss. */
+ * it. In a status line "loss" is the training loss; in other lines it is the test loss. */
 static const char *field_of(const char *what, bool is_status, const json_t *line)
 {
     const char *name;

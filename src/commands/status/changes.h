@@ -12,7 +12,7 @@
 
 struct changes {
     json_t *before; /* last status page, on which the struct holds a reference; NULL = none yet */
-    struct lately lately; /* the latest changes */
+    struct lately lately;
 };
 
 /* Compares a status page with the last one and notes the changes. now_s: seconds since any fixed

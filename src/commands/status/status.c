@@ -9,7 +9,7 @@
 #include "daemon/status_server.h"
 
 #define WAIT_MS     5000
-#define LONG_NUMBER 10000000000 /* a larger number is shown rounded, with a unit */
+#define LONG_NUMBER 10000000000 /* this and larger numbers are shown rounded, as in 12.3 G */
 #define OLD_S       60.0        /* age in seconds above which a measured capacity may be outdated */
 #define INDENT      13          /* columns of a line about the node that come before its text */
 
@@ -262,7 +262,8 @@ static void print_evidence(FILE *out, const json_t *harm)
                       isfinite(agreement) ? ", " : "", length);
 }
 
-/* Prints the members that this node or the votes of other members find harmful. */
+/* Prints the members that this node finds harmful, that have votes against them, or whose rumors
+ * are withheld. */
 static void print_harms(FILE *out, const json_t *page)
 {
     const json_t *harms = json_object_get(page, "harms");

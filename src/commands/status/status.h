@@ -19,17 +19,17 @@
 
 extern const struct command status_command;
 
-/* Requests the status page of the node with this state folder (status_watch.h); the caller frees
- * it with json_decref. Waits at most wait_ms for each read or write. Fields that a node of another
- * version leaves out count as unknown. Returns MISSING if no node answers there, FAILED if the node
- * does not answer in time, and MALFORMED if the answer is not a status page. */
+/* Requests the status page of the node with this state folder (status_watch.h); the caller frees it
+ * with json_decref. Waits at most wait_ms for each read or write. Fields that a node of another
+ * version leaves out count as unknown. Returns MISSING if no node runs there, FAILED if the node
+ * cannot be reached, ends, or does not answer in time, and MALFORMED if the answer is not a status
+ * page. */
 enum error status_ask(const char *dir, int wait_ms, json_t **page,
                       struct problem *problem) MUST_USE;
 
 /* Print parts of a status page for people: the node itself, its links, or the members. Each line
- * ends with a line feed. Only lines about harmful members or saturated weights may have more than
- * STATUS_COLUMNS columns. Tables begin with a heading. A node without links has one line that says
- * so. */
+ * ends with a line feed. Only lines with harmful members, saturated weights or a huge loss may have
+ * more than STATUS_COLUMNS columns. A node without links has one line that says so. */
 void status_print_node(FILE *out, const json_t *page);
 void status_print_links(FILE *out, const json_t *page);
 void status_print_members(FILE *out, const json_t *page);

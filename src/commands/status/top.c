@@ -17,7 +17,7 @@
 #include "commands/terminal.h"
 
 #define REFRESH_MS 1000
-/* Time limit for the status page; while the command waits for it, keys have no effect. */
+/* Time limit for the status page. Keys that are pressed during this wait take effect after it. */
 #define WAIT_MS 1000
 
 /* ANSI escape sequences (ECMA-48). The first two switch to the terminal's alternate screen and
@@ -28,7 +28,8 @@
 #define REST_OF_LINE "\033[K"
 #define REST_BELOW   "\033[J"
 
-/* ended: the command must end, after a signal or the key q. paused: Ctrl+Z was pressed. */
+/* ended: the command must end, after a signal or the key q, or without its terminal. paused: Ctrl+Z
+ * was pressed. */
 static volatile sig_atomic_t ended;
 static volatile sig_atomic_t paused;
 

@@ -24,7 +24,7 @@
 
 /* A part of the screen, before it is cut to the size of the terminal. */
 struct part {
-    char *text; /* the caller of begin_part or part_of frees it */
+    char *text; /* freed by top_view_draw */
     size_t bytes;
     int lines;
 };
@@ -190,7 +190,7 @@ static int at_most(int wanted, int limit)
 
 /* Divides the rows among the parts of the screen: first the node, then the curve and the changes if
  * enough rows remain for the tables. A table that needs less than half of the remaining rows leaves
- * its rows to the other one. */
+ * the others to the other table. */
 static struct rows share_rows(const struct top_view *view, int rows, int columns, int node,
                               int links, int members)
 {

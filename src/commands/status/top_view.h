@@ -4,7 +4,7 @@
  *   loss             a curve since the start of watching
  *   links            as hearsay status shows them
  *   members          each with a bar: its part of all learned samples
- *   changes          members that joined, left, fell silent or returned
+ *   changes          latest changes of the members and of the node (changes.h)
  *
  * If a table does not fit, its last line says how many lines are missing. Tests:
  * tests/unit/commands/test_top.c.
@@ -25,7 +25,7 @@ struct top_view {
     struct changes changes;
 };
 
-/* Adds the loss and the changes of a status page. now_s: seconds since the start. */
+/* Adds the loss and the changes of a status page. now_s: seconds since any fixed time. */
 void top_view_see(struct top_view *view, json_t *page, double now_s);
 
 /* Draws the screen in at most as many lines and columns as the terminal has. */

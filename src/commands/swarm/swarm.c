@@ -88,9 +88,9 @@ _Noreturn static void become_node(const struct swarm *swarm, int i, int log)
     (void)snprintf(config, sizeof config, "%s/node%d/node.conf", swarm->dir, i);
     (void)snprintf(errors, sizeof errors, "%s/node%d/node.err", swarm->dir, i);
     const int err = open(errors, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
-    /* Ctrl+C must reach only this process, which then stops the nodes. */
+    /* Ctrl+C must reach only the parent process, which then stops the nodes. */
     (void)setpgid(0, 0);
-    (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* if this process is killed, the nodes get SIGTERM */
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* sent if the parent process is killed */
     if (err >= 0 && dup2(log, STDOUT_FILENO) >= 0 && dup2(err, STDERR_FILENO) >= 0)
         (void)execl("/proc/self/exe", "hearsay", "node", "--config", config, (char *)NULL);
     _exit(127);
@@ -163,7 +163,7 @@ static int alive(const struct swarm *swarm)
     return count;
 }
 
-/* Reads the nodes' output until `seconds` have passed or a signal has arrived. */
+/* Reads the nodes' output until `seconds` have passed, a signal has arrived or no node is left. */
 static void listen_for(struct swarm *swarm, double seconds)
 {
     struct pollfd polls[SWARM_NODES_MAX];

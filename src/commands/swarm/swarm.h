@@ -22,7 +22,7 @@
 
 /* State of one node, from its log. */
 struct swarm_node {
-    pid_t pid;         /* process id; 0 = the process has ended */
+    pid_t pid;         /* process id; 0 = not started, or ended */
     int pipe;          /* read end of the pipe from the node's log; -1 = closed */
     char *line;        /* [SWARM_LINE_MAX] the log line that is being received */
     size_t line_bytes; /* bytes of `line` received so far */
@@ -49,7 +49,7 @@ struct swarm_node {
     /* The values from the log line "final" are valid. */
     bool has_final;
     char id[72]; /* the node's id in hexadecimal */
-    /* Digest of the base as the node updated it with every change; equals base_digest. */
+    /* Digest of the base as the node updated it with every change; must equal base_digest. */
     char digest[20];
     char base_digest[20]; /* digest computed from the base's weights at the end */
     char *version;        /* version of the base as text */
@@ -73,7 +73,7 @@ struct swarm_verdict {
     int finished; /* number of nodes that ended with a saved model */
     /* The finished nodes have one version and one digest, and their bases have this digest. */
     bool same_model;
-    /* Score of the worst node, or with text the mean over the nodes; NaN = none finished. */
+    /* Score of the worst finished node, or with text their mean; NaN = none finished. */
     double score;
     uint64_t rumors; /* rumors in the base of the last finished node in the list */
     uint64_t sent_bytes, dense_bytes;
@@ -98,7 +98,8 @@ void swarm_print_traffic(FILE *out, const struct swarm_verdict *verdict);
  * "-": standard output; all other text then goes to standard error. */
 enum error swarm_open_json(FILE **json, const char *path, struct problem *problem) MUST_USE;
 
-/* Writes the results as JSON; unknown values are null. Returns false and sets errno if that fails.
+/* Writes the results as JSON; an unknown score or loss is null. Returns false and sets errno if
+ * that fails.
  */
 bool swarm_write_json(FILE *out, const struct swarm_node *nodes, int count,
                       const struct swarm_goal *goal, bool ok);

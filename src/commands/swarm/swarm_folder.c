@@ -35,8 +35,6 @@ static bool is_empty(const char *dir)
     return empty;
 }
 
-/* Accepts an existing folder if it is empty or already has a swarm. So a swarm is not mixed with
- * other files. */
 static enum error use_dir(const char *dir, struct problem *problem)
 {
     enum error error = make_dir(dir, problem);

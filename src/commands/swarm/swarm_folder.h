@@ -12,9 +12,9 @@
 
 #define FOLDER_BYTES 512 /* maximum size of the folder's path in bytes */
 
-/* Creates the folder `wanted`, or a new temporary one if `wanted` is NULL, and writes its path
- * to dir. An existing folder of a swarm is accepted. Returns FAILED if the folder has other
- * contents. */
+/* Creates the folder `wanted`, or a new temporary one if `wanted` is NULL, and writes its path to
+ * dir. Accepts an existing folder that is empty or of a swarm. Returns TOO_BIG for a long path, and
+ * FAILED if the folder has other contents or cannot be created. */
 enum error folder_make(char dir[static FOLDER_BYTES], const char *wanted,
                        struct problem *problem) MUST_USE;
 

@@ -21,8 +21,7 @@ static double held_at(const struct swarm_goal *goal)
 }
 
 /* Judges a round of evaluations and returns true if the target is held. A round is complete when
- * every running node has evaluated its part again. A round is ignored if some samples were learned
- * since the last judged round, but fewer than GOAL_APART. */
+ * every running node has evaluated its part again. GOAL_APART says which rounds are ignored. */
 static bool is_target_held(struct swarm_goal *goal, const struct swarm_node *nodes, int count)
 {
     uint64_t tested = 0, rounds = UINT64_MAX;

@@ -18,7 +18,7 @@
 /* A round is ignored if some samples, but fewer than this, were learned since the last judged
  * round. */
 #define GOAL_APART  2000
-#define GOAL_IDLE_S 300 /* seconds without a new sample after which training ends */
+#define GOAL_IDLE_S 300 /* without a time limit: idle seconds after which training ends */
 
 enum swarm_end {
     SWARM_GOES_ON,

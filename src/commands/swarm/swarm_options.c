@@ -81,7 +81,7 @@ static bool is_deep(const struct swarm_options *options)
 }
 
 /* Sets the defaults for deep image networks: about seven epochs of Fashion-MNIST, at the end of
- * which the learning rate is nearly 0. */
+ * which the learning rate is 2 % of the initial one. */
 static enum error set_for_deep(struct swarm_options *options, struct problem *problem)
 {
     static const char *const usual[] = {"train.rate=0.05",           "train.nesterov=yes",
@@ -112,8 +112,8 @@ static enum error choose_text(struct swarm_options *options, struct problem *pro
     return set_for_text(options, problem);
 }
 
-/* Converts the target that the user wrote to a score, 0 .. 1. The target is an accuracy, as a
- * fraction or in percent, or bits per byte. */
+/* Converts the target that the user wrote to a score, 0 .. 1. The target is an accuracy or R², as a
+ * fraction or in percent, or bits per byte; negative = the default. */
 static double target_score(const struct swarm_options *options, double written)
 {
     if (options->kind == SCORE_OF_TEXT)
@@ -124,7 +124,7 @@ static double target_score(const struct swarm_options *options, double written)
     return written > 1 ? written / 100 : written;
 }
 
-/* The type of the target array distinguishes classes from numbers. */
+/* The target array and data.task distinguish classes from numbers. */
 static enum error find_kind(struct swarm_options *options, struct problem *problem)
 {
     const struct config_data *data = &options->config.data;

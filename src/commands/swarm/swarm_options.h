@@ -11,8 +11,8 @@
 
 struct swarm_options {
     struct config config; /* configuration that all nodes share */
-    int nodes;            /* number of nodes, each a process */
-    bool names_data;      /* --data was given */
+    int nodes;
+    bool names_data; /* --data was given */
     enum score_kind kind;
     double target; /* target score, 0 .. 1 (swarm_score.h) */
     /* In each evaluation, a node tests 1 / evaluate_parts of its test samples, since long texts
@@ -35,7 +35,7 @@ enum error swarm_options_finish(void *options, int count, char **operands, struc
 
 extern const struct command_option swarm_options_table[];
 
-/* Returns true if the IDX files that the configuration names exist. */
+/* Returns true if the IDX file of training images in data.dir is readable. */
 bool swarm_options_has_files(const struct config *config);
 
 #endif

@@ -1,6 +1,6 @@
 /* The score of a swarm's model: one number from 0 to 1 for all kinds of data.
  *
- *   images   accuracy: the part of the test samples that the model classifies correctly
+ *   classes  accuracy: the part of the test samples that the model classifies correctly
  *   text     1 - bits per byte / 8: the part of each byte's eight bits that the model predicts
  *   numbers  R²: the part of the targets' variance that the model predicts
  *
@@ -15,7 +15,7 @@
 
 enum score_kind { SCORE_OF_CLASSES, SCORE_OF_TEXT, SCORE_OF_NUMBERS };
 
-/* Returns the score. part: accuracy or R², for images and numbers. loss: nats per byte, for text.
+/* Returns the score. part: accuracy or R², for classes and numbers. loss: nats per byte, for text.
  */
 double swarm_score(enum score_kind kind, double part, double loss);
 

@@ -17,7 +17,7 @@
 #define TWO_COLUMNS   60 /* minimum columns for two curves side by side */
 #define NODE_BAR      10
 #define LATELY_SHOWN  2
-#define LATELY_ROWS   12 /* rows from which on the latest changes are also shown */
+#define LATELY_ROWS   12 /* minimum free rows for which the latest changes are shown */
 #define LINE_BYTES    256
 
 /* ANSI escape sequences (ECMA-48). */
@@ -145,7 +145,8 @@ static void draw_bars(struct swarm_view *view, FILE *out, const struct terminal 
     draw_text(view, out, screen->columns, text);
 }
 
-/* Returns the lower end of the plot: the largest multiple of 0.1 that exceeds no shown value. */
+/* Returns the lower end of the plot: the largest multiple of 0.1 that exceeds neither 0.9 nor a
+ * shown value. */
 static double lowest(const struct timeline *score, double target)
 {
     double low = fmin(target, 0.9);
@@ -154,8 +155,7 @@ static double lowest(const struct timeline *score, double target)
     return floor(10 * low) / 10;
 }
 
-/* Makes the curve of the score. Its vertical axis reaches from a multiple of 0.1, below all
- * values, up to 1. A dotted line marks the target. */
+/* Makes the curve of the score. Its vertical axis ends at 1. A dotted line marks the target. */
 static void score_strip(struct swarm_view *view, struct strip *strip, const struct terminal *screen,
                         const struct swarm_goal *goal, double seconds, int rows, int columns)
 {

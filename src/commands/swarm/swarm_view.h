@@ -26,12 +26,12 @@
 struct swarm_view {
     /* Score over time (swarm_score.h), from all nodes' evaluations together. */
     struct timeline score;
-    /* Training loss over time: mean over the nodes whose loss is known. */
+    /* Training loss over time: mean over the running nodes whose loss is known. */
     struct timeline loss;
     struct lately lately; /* latest changes of the nodes' state */
     /* State of each node when last shown; NULL = not shown yet. */
     const char *state[SWARM_NODES_MAX];
-    uint64_t evaluations; /* number of all nodes' evaluations at the last point of the curve */
+    uint64_t evaluations; /* evaluations of the running nodes at the last point of `score` */
     int lines;            /* lines of the picture that is on the terminal; 0 = none */
     int columns;          /* columns for which the picture on the terminal was drawn */
     bool has_color;       /* the picture on the terminal has colours */
