@@ -200,8 +200,7 @@ static void print_status(const struct event_log *report, uint64_t now_ns,
 {
     (void)fprintf(stderr, "%9.3f ", seconds_since(report, now_ns));
     if (reach_is_alone(&report->reach, now_ns))
-        (void)fprintf(stderr, "alone: %u peer%s configured, none reached for %.0f s (%s); ",
-                      report->reach.peers, report->reach.peers == 1 ? "" : "s",
+        (void)fprintf(stderr, "alone: no neighbour for %.0f s (%s); ",
                       reach_alone_s(&report->reach, now_ns), report->reach.why);
     if (stats->steps == 0)
         (void)fprintf(stderr, "not training, %s, ",

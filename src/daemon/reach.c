@@ -18,14 +18,8 @@ void reach_on_neighbours(struct reach *reach, uint64_t now_ns, uint32_t neighbou
     reach->since_ns = now_ns;
     reach->had_one = true;
     reach->differs = false;
-    reach->certainty = REACH_GUESSED;
-}
-
-static enum reach_certainty certainty_of(const struct note *note)
-{
-    if (note->kind == NOTE_MISMATCH || note->kind == NOTE_IDENTITY_TAKEN)
-        return REACH_LASTING;
-    return note->is_certain ? REACH_TOLD : REACH_GUESSED;
+    reach->certainty = NOTE_GUESSED;
+    reach->why[0] = '\0';
 }
 
 void reach_on_note(struct reach *reach, const struct note *note)
@@ -34,19 +28,20 @@ void reach_on_note(struct reach *reach, const struct note *note)
     if (note->kind == NOTE_NEIGHBOUR)
         reach_on_neighbours(reach, u64_max(note->at_ns, reach->since_ns), 1);
     if (note->kind != NOTE_DIAL_FAILED && note->kind != NOTE_MISMATCH &&
-        note->kind != NOTE_IDENTITY_TAKEN)
+        note->kind != NOTE_NEIGHBOUR_LOST && note->kind != NOTE_IDENTITY_TAKEN)
         return;
-    const enum reach_certainty certainty = certainty_of(note);
-    if (certainty < reach->certainty)
+    if (note->certainty < reach->certainty)
         return;
-    reach->certainty = certainty;
+    reach->certainty = note->certainty;
     reach->differs = note->kind == NOTE_MISMATCH;
     (void)snprintf(reach->why, sizeof reach->why, "%s %s", note->where, note->text);
 }
 
 bool reach_is_alone(const struct reach *reach, uint64_t now_ns)
 {
-    return reach->peers > 0 && reach->why[0] && now_ns >= reach->since_ns + REACH_ALONE_NS;
+    const bool is_refused = reach->had_one && reach->certainty == NOTE_LASTING;
+    return (reach->peers > 0 || is_refused) && reach->why[0] &&
+           now_ns >= reach->since_ns + REACH_ALONE_NS;
 }
 
 bool reach_is_shut_out(const struct reach *reach, uint64_t now_ns)

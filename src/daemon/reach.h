@@ -1,13 +1,14 @@
-/* Tracks whether a node reaches any of its configured peers, and if not, why.
+/* Tracks whether a node has neighbours, and if not, why.
  *
- *   notes (why dialling failed) ─► reach ─► status line, log, hearsay status
- *   neighbours, each second ──►
+ *   notes (lost neighbours, failed dials) ─► reach ─► status line, log, hearsay status
+ *   neighbours, each second ───────────────►
  *
- * A node with configured peers is alone if it has had no neighbour for REACH_ALONE_NS and dialling
- * has failed: then its training helps no other node. A node without peers is the first of its
- * swarm, so it is not alone; nor is a node whose only peer is itself. A node is shut out if it is
- * alone, has never had a neighbour, and a peer has another swarm, model or protocol. Then it need
- * not continue. Tests: tests/unit/daemon/test_event_log.c.
+ * A node with configured peers is alone if it has had no neighbour for REACH_ALONE_NS and the last
+ * one was lost or dialling has failed: then its training helps no other node. A node without peers
+ * is the first of its swarm, so it is alone only if former neighbours refuse it for a lasting
+ * reason. A node whose only peer is itself is not alone. A node is shut out if it is alone, has
+ * never had a neighbour, and a peer has another swarm, model or protocol. Then it need not
+ * continue. Tests: tests/unit/daemon/test_event_log.c.
  */
 #ifndef HEARSAY_DAEMON_REACH_H
 #define HEARSAY_DAEMON_REACH_H
@@ -17,12 +18,6 @@
 /* time without a neighbour after which a node is alone */
 #define REACH_ALONE_NS 10000000000ull
 
-enum reach_certainty {
-    REACH_GUESSED, /* no peer has answered, or a connection ended without a reason */
-    REACH_TOLD,    /* a peer has given the reason */
-    REACH_LASTING  /* the reason lasts until a person changes a configuration or a key */
-};
-
 struct reach {
     uint32_t peers; /* number of configured peers */
     /* time at which the node last had a neighbour, or of its start */
@@ -31,15 +26,15 @@ struct reach {
     /* `why` is that a peer has another swarm, model or protocol */
     bool differs;
     /* Certainty of `why`; a less certain reason does not replace it. */
-    enum reach_certainty certainty;
-    /* Why dialling failed, as text; "" = it has not failed. */
+    enum note_certainty certainty;
+    /* Why the node has no neighbour, as text; "" = it has one, or no dial has failed yet. */
     char why[ADDRESS_TEXT_BYTES + sizeof((struct note *)NULL)->text];
 };
 
 void reach_start(struct reach *reach, uint32_t peers, uint64_t now_ns);
 
-/* If the note tells why dialling failed, keeps that reason, unless a more certain one is known. A
- * note of a new neighbour counts as reach_on_neighbours. */
+/* If the note tells why a neighbour was lost or dialling failed, keeps that reason, unless a more
+ * certain one is known. A note of a new neighbour counts as reach_on_neighbours. */
 void reach_on_note(struct reach *reach, const struct note *note);
 
 void reach_on_neighbours(struct reach *reach, uint64_t now_ns, uint32_t neighbours);

@@ -122,8 +122,8 @@ void sd_notify_status(struct sd_notify *sd_notify, uint64_t now_ns, const struct
     const int length =
         snprintf(text, sizeof text,
                  "STATUS=%s%s, neighbours %u, members %u, published %" PRIu64 ", received %" PRIu64,
-                 reach_is_alone(reach, now_ns) ? "alone: no configured peer can be reached; " : "",
-                 doing, (unsigned)stats->neighbours, (unsigned)stats->members_live,
+                 reach_is_alone(reach, now_ns) ? "alone: no neighbour; " : "", doing,
+                 (unsigned)stats->neighbours, (unsigned)stats->members_live,
                  stats->rumors_published, stats->rumors_received);
     CHECK(length > 0 && (size_t)length < sizeof text);
     (void)send_text(sd_notify, text);

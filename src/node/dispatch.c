@@ -386,7 +386,9 @@ static void on_bye(struct node *node, const struct peer *peer, const struct mess
     if (bye->reason == BYE_LEAVING)
         (void)snprintf(why, sizeof why, "left");
     else if (text[0])
-        (void)snprintf(why, sizeof why, "it said: %s", text);
+        (void)snprintf(
+            why, sizeof why, "it said: %s%s", text,
+            bye->reason == BYE_NOT_ADMITTED ? "; have the id of this node listed or admitted" : "");
     else
         (void)snprintf(why, sizeof why, "it sent BYE with reason %u", (unsigned)bye->reason);
     connection_on_bye(node, peer, bye->reason, why);

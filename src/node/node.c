@@ -226,18 +226,20 @@ static enum note_level failure_level(const struct peer *peer, const struct diale
 {
     if (!dialed->is_seed)
         return LEVEL_DEBUG;
-    const bool is_lasting = peer->was_told || peer->differs;
-    return dialed->failures > 0 || is_lasting ? LEVEL_WARNING : LEVEL_INFO;
+    return dialed->failures > 0 || connection_certainty(peer) > NOTE_GUESSED ? LEVEL_WARNING
+                                                                             : LEVEL_INFO;
 }
 
-/* Adds a note that says why a conversation has never opened. */
+/* Adds a note that says why a conversation has never opened. A dialled address has one after 0, 1,
+ * 2, 4, 8, … failed dials in a row, and whenever the reason is more certain than the last one. */
 static void note_failed(struct node *node, const struct peer *peer, const char *why)
 {
     const struct dialed dialed = dialer_dialed(node, peer);
+    const enum note_certainty certainty = connection_certainty(peer);
     struct note *note;
     CHECK(!peer->was_open);
-    if (peer->dialled && !is_power_of_two(dialed.failures))
-        return; /* notes only after 0, 1, 2, 4, 8, … earlier failures */
+    if (peer->dialled && !is_power_of_two(dialed.failures) && certainty <= dialed.certainty)
+        return;
     if (!peer->dialled && !notes_allow(&node->notes, node->now_ns))
         return;
     if (peer->dialled)
@@ -248,7 +250,7 @@ static void note_failed(struct node *node, const struct peer *peer, const char *
     else
         note = notes_add(&node->notes, node->now_ns, NOTE_REFUSED, LEVEL_WARNING, "was refused: %s",
                          why);
-    note->is_certain = peer->was_told || peer->differs;
+    note->certainty = certainty;
     (void)address_text(&peer->address, note->where);
     if (dialed.id)
         identity_text(note->who, dialed.id);
@@ -265,8 +267,11 @@ static void note_closed(struct node *node, const struct peer *peer, const char *
     char text[sizeof peer->why + 32];
     failure_detector_on_lost(node, peer->id);
     (void)snprintf(text, sizeof text, "is no longer a neighbour: %s", why);
-    (void)connection_note(node, peer, NOTE_NEIGHBOUR_LOST,
-                          peer->retry == RETRY_AT_ONCE ? LEVEL_DEBUG : LEVEL_INFO, text);
+    const enum note_level level = peer->retry == RETRY_AT_ONCE ? LEVEL_DEBUG
+                                  : peer->refuses              ? LEVEL_WARNING
+                                                               : LEVEL_INFO;
+    connection_note(node, peer, NOTE_NEIGHBOUR_LOST, level, text)->certainty =
+        connection_certainty(peer);
 }
 
 void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const char *why)

@@ -58,12 +58,18 @@ enum note_kind {
 
 enum note_level { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARNING, LEVEL_ERROR };
 
+/* How certain it is why a conversation ended or could not begin. */
+enum note_certainty {
+    NOTE_GUESSED, /* no peer has answered, or a connection ended without a reason */
+    NOTE_TOLD,    /* the peer has given the reason */
+    NOTE_LASTING  /* the reason lasts until a person changes a configuration, a key or a list */
+};
+
 struct note {
     uint64_t at_ns;
     enum note_kind kind;
     enum note_level level;
-    /* the reason of a failure is certain: the peer gave it, or swarm or model differ */
-    bool is_certain;
+    enum note_certainty certainty;  /* of the reason why a neighbour was lost or is out of reach */
     char who[ID_TEXT_BYTES];        /* id of another node, or "" */
     char where[ADDRESS_TEXT_BYTES]; /* address of another node, or "" */
     char text[320];                 /* the event as a sentence for a person */

@@ -35,7 +35,7 @@ tell 'three listed nodes form a swarm'
 start_as one
 at=$(address_of one)
 start_as two --set "node.peers=$at"
-start_as three --set "node.peers=$at"
+start_as three --set "node.peers=$at" --set node.listen=none # it only dials
 for name in one two three; do
     wait_for 40 "$name to be connected to the others" shows "$name" '"members_live":3,'
 done
@@ -76,10 +76,28 @@ expect 0 "\"id\":\"$four\".*\"admitted_by\":\"list\",\"name\":\"node four\"" \
     "$hearsay" members --state "$dir/one" --json
 expect 1 'no node runs' "$hearsay" members --state "$dir/nowhere"
 
-tell 'after the lists are equal, the models are equal at the end'
+tell 'after the lists are equal, all nodes are members'
 kill -HUP "${pid[two]}" "${pid[three]}"
 for name in one two three four; do
     wait_for 120 "$name to be connected to the others" shows "$name" '"members_live":4,'
+done
+
+tell 'a member that is taken off all lists warns, is not ready, and trains on'
+cp "$dir/members" "$dir/members.good"
+grep -v "^$three" "$dir/members.good" >"$dir/members"
+kill -HUP "${pid[one]}" "${pid[two]}" "${pid[four]}"
+wait_for 60 'three to be alone' shows three '"stage":"running","healthy":false,'
+refusal="not on this swarm's list of members; have the id of this node listed or admitted"
+expect 3 '^  alone:     no neighbour for [0-9]' "$hearsay" status --state "$dir/three"
+shows three "\"alone_reason\":\"127.0.0.1:[0-9]+ .*: it said: $refusal" ||
+    fail 'the status of three lacks the reason'
+says "$dir/three.err" "warning: .*$refusal" || fail 'three does not warn'
+
+tell 'once it is listed again, it returns, and the models are equal at the end'
+cp "$dir/members.good" "$dir/members"
+kill -HUP "${pid[one]}" "${pid[two]}" "${pid[four]}"
+for name in one two three four; do
+    wait_for 120 "$name to be connected to the others" shows "$name" '"healthy":true.*"members_live":4,'
 done
 leave_together one two three four
 

@@ -78,11 +78,11 @@ tell 'a node without a reachable peer trains and is not ready'
 is_alone() { answers early || (($? == 3)) && says "$dir/said.out" '^  alone: '; }
 wait_for 40 'early to be alone' is_alone
 says "$dir/said.out" ': running$' || fail 'early does not train'
-says "$dir/said.out" '1 peer configured, none reached for [0-9]' || fail 'the status lacks the time without a peer'
+says "$dir/said.out" 'no neighbour for [0-9]' || fail 'the status lacks the time without a peer'
 says "$dir/said.out" '^ +127.0.0.1:1 cannot be reached: connection refused' || fail 'its message lacks the reason'
 expect 3 '"stage":"running","healthy":false,"peers_configured":1,"alone_s":[0-9.]+,"alone_reason":"127' \
     "${status[@]}" --state "$dir/early" --json
-wait_for 20 'early to warn on standard error' says "$dir/early.err" 'alone: 1 peer configured, none reached'
+wait_for 20 'early to warn on standard error' says "$dir/early.err" 'alone: no neighbour for 1'
 
 tell 'two signals at the same time count as one'
 kill -STOP "${pid[early]}" # both commands must wait for its answer

@@ -152,6 +152,41 @@ static void lists_may_lose_a_member_one_after_the_other(void **state)
     assert_int_equal(known_of_node(0, 3), known_of_node(2, 3));
 }
 
+static bool says_to_have_it_listed(uint32_t i, enum note_kind kind)
+{
+    const struct note *note = &world.nodes[i].last[kind];
+    return note->level == LEVEL_WARNING && note->certainty == NOTE_LASTING &&
+           strstr(note->text,
+                  "not on this swarm's list of members; have the id of this node listed");
+}
+
+static void a_removed_member_warns_for_each_peer(void **state)
+{
+    (void)state;
+    start_listed(4);
+    for (uint32_t i = 0; i < 3; i++)
+        list_first(i, 3);
+    run(60 * SECOND_NS);
+    assert_int_equal(world.nodes[3].notes[NOTE_NEIGHBOUR_LOST], 3);
+    assert_true(says_to_have_it_listed(3, NOTE_NEIGHBOUR_LOST));
+}
+
+/* Node 3 has dialled node 0 often without success when node 0 refuses it for the first time. */
+static void a_member_that_was_removed_while_cut_off_warns_at_its_return(void **state)
+{
+    (void)state;
+    start_listed(4);
+    for (uint32_t i = 0; i < 3; i++) {
+        cut(3, i);
+        list_first(i, 3);
+    }
+    run(200 * SECOND_NS);
+    assert_false(says_to_have_it_listed(3, NOTE_DIAL_FAILED));
+    heal_cut(3, 0);
+    run(60 * SECOND_NS);
+    assert_true(says_to_have_it_listed(3, NOTE_DIAL_FAILED));
+}
+
 static void a_removed_member_returns_when_listed_again(void **state)
 {
     (void)state;
@@ -416,6 +451,8 @@ int main(void)
         EXPULSION(bases_converge_once_lists_are_equal),
         EXPULSION(a_removed_member_is_expelled_and_its_rumors_stay),
         EXPULSION(lists_may_lose_a_member_one_after_the_other),
+        EXPULSION(a_removed_member_warns_for_each_peer),
+        EXPULSION(a_member_that_was_removed_while_cut_off_warns_at_its_return),
         EXPULSION(a_removed_member_returns_when_listed_again),
         EXPULSION(different_lists_are_no_partition),
         EXPULSION(a_joiner_takes_over_a_base_with_strangers_in_it),

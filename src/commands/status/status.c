@@ -113,9 +113,7 @@ static void print_alone(FILE *out, const json_t *page)
     const char *reason = json_string_value(json_object_get(page, "alone_reason"));
     if (!reason)
         return;
-    const struct shown peers = whole(page, "peers_configured");
-    (void)fprintf(out, "  alone:     %s peer%s configured, none reached for %s:\n", peers.text,
-                  strcmp(peers.text, "1") == 0 ? "" : "s", span(page, "alone_s").text);
+    (void)fprintf(out, "  alone:     no neighbour for %s:\n", span(page, "alone_s").text);
     print_folded(out, reason);
 }
 

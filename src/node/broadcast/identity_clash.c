@@ -75,7 +75,7 @@ static void note(struct node *node, const struct peer *from, const char *what)
                    "%s another running node with this node's identity (%s); give each machine its "
                    "own key file (hearsay keygen)",
                    what, id);
-    (void)connection_note(node, from, NOTE_IDENTITY_TAKEN, LEVEL_ERROR, text);
+    connection_note(node, from, NOTE_IDENTITY_TAKEN, LEVEL_ERROR, text)->certainty = NOTE_LASTING;
 }
 
 /* Returns true if the record has our signature and belongs to another start of this node, its twin.

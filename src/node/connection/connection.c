@@ -319,10 +319,15 @@ void connection_open(struct node *node, const struct peer *peer)
     slots_put(&node->connections->open, connection_slot(node, peer), true);
 }
 
+/* Returns true if a BYE with this reason lasts until a person changes a key, a list or an order. */
+static bool is_refusal(uint64_t reason)
+{
+    return reason == BYE_IDENTITY_TAKEN || reason == BYE_EXPELLED || reason == BYE_NOT_ADMITTED;
+}
+
 static enum retry retry_after(const struct node *node, const struct peer *peer, uint64_t reason)
 {
-    if (reason == BYE_IDENTITY_TAKEN || reason == BYE_EXPELLED ||
-        (reason == BYE_NOT_ADMITTED && joining_has_joined(node)))
+    if (is_refusal(reason) && (reason != BYE_NOT_ADMITTED || joining_has_joined(node)))
         /* After BYE_NOT_ADMITTED, a node that has yet to join dials again sooner: it may be
          * admitted before it gives up. */
         return RETRY_LATE;
@@ -347,6 +352,7 @@ void connection_close(struct node *node, const struct peer *peer, uint64_t reaso
 void connection_on_bye(struct node *node, const struct peer *peer, uint64_t reason, const char *why)
 {
     own(node, peer)->was_told = true;
+    own(node, peer)->refuses = is_refusal(reason);
     connection_close(node, peer, reason, why);
 }
 
@@ -477,6 +483,14 @@ void connection_forgive(struct node *node, uint64_t late_ns)
         peer->heard_ns = later(node, peer->heard_ns, late_ns);
         peer->born_ns = later(node, peer->born_ns, late_ns);
     }
+}
+
+enum note_certainty connection_certainty(const struct peer *peer)
+{
+    CHECK(peer->state != PEER_FREE);
+    return peer->differs || peer->refuses ? NOTE_LASTING
+           : peer->was_told               ? NOTE_TOLD
+                                          : NOTE_GUESSED;
 }
 
 struct note *connection_note(struct node *node, const struct peer *peer, enum note_kind kind,

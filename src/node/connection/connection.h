@@ -123,6 +123,9 @@ bool connection_check(struct node *node, const struct peer *peer, uint64_t patie
  * suspended. */
 void connection_forgive(struct node *node, uint64_t late_ns);
 
+/* Returns how certain it is why the conversation has ended. */
+enum note_certainty connection_certainty(const struct peer *peer);
+
 /* Adds a note with the peer's address, and with its id if that is known. */
 struct note *connection_note(struct node *node, const struct peer *peer, enum note_kind kind,
                              enum note_level level, const char *text);

@@ -92,6 +92,7 @@ struct peer {
     bool quiet;    /* the end of the conversation adds no note */
     bool differs;  /* this node or the peer refused the other: swarm, model or protocol differ */
     bool was_told; /* the conversation ends because the other side sent BYE */
+    bool refuses;  /* its BYE says that this node is no member, or a second one with its identity */
     bool asks;     /* the peer is an inference client or a version probe, never a neighbour */
     uint32_t refusal_key; /* index of our swarm key that authenticated the peer's refusal */
     /* Introduction of the peer; valid if this node or the peer has refused the other. */

@@ -425,6 +425,7 @@ void dialer_on_closed(struct node *node, const struct peer *peer)
         return;
     count_stall(node, candidate, peer);
     candidate->conn = 0;
+    candidate->certainty = connection_certainty(peer);
     candidate->next_ns = node->discovery->dialer.dial_ns = node->now_ns;
     if (peer->retry == RETRY_AT_ONCE)
         return;
@@ -442,5 +443,6 @@ struct dialed dialer_dialed(const struct node *node, const struct peer *peer)
         return (struct dialed){0};
     return (struct dialed){.is_seed = candidate->is_seed,
                            .failures = candidate->failures,
+                           .certainty = candidate->certainty,
                            .id = candidate->has_id ? candidate->id : NULL};
 }

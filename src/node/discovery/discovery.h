@@ -91,6 +91,8 @@ void dialer_on_closed(struct node *node, const struct peer *peer);
 struct dialed {
     bool is_seed;      /* the user configured the address */
     uint32_t failures; /* failed dials of the address in a row */
+    /* of the reason why the last conversation there ended; NOTE_GUESSED before the first */
+    enum note_certainty certainty;
     const uint8_t *id; /* node that answered or is expected there; NULL = unknown */
 };
 struct dialed dialer_dialed(const struct node *node, const struct peer *peer);

@@ -34,9 +34,10 @@ struct candidate {
     uint8_t id[ID_BYTES];
     bool has_id;
     bool is_seed;
-    bool is_self;      /* this node itself answered at the address */
-    bool is_proven;    /* some member has answered at the address */
-    uint32_t failures; /* failed dials in a row */
+    bool is_self;                  /* this node itself answered at the address */
+    bool is_proven;                /* some member has answered at the address */
+    uint32_t failures;             /* failed dials in a row */
+    enum note_certainty certainty; /* of the reason why the last conversation ended */
     /* Conversations with this address that soon fell silent with bytes in flight; their number
      * selects the packet size. */
     uint32_t stalls;

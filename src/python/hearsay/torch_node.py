@@ -266,10 +266,10 @@ class Node:
     @staticmethod
     def _log_joined(handle: Handle) -> None:
         status = handle.status()
-        if status["peers_configured"] and status["alone_reason"]:
+        if status["alone_reason"]:
             log.warning(
-                "no configured peer answered: %s; the node trains alone until one does (run `hearsay "
-                "doctor` to find the cause)",
+                "no neighbour: %s; the node trains alone until it has one (run `hearsay doctor` to find "
+                "the cause)",
                 status["alone_reason"],
             )
         log.info("joined; the swarm has learned %d samples", handle.info().swarm_samples)

@@ -192,7 +192,7 @@ static void a_node_that_is_alone_says_so_first_and_why(void **state)
                     "ours 15,910 (try 4)"));
     assert_says(status_print_node, page,
                 ": running\n"
-                "  alone:     2 peers configured, none reached for 34.5 s:\n"
+                "  alone:     no neighbour for 34.5 s:\n"
                 "             192.0.2.7:7770 cannot be reached: other model: theirs has 12,730\n"
                 "             parameters, ours 15,910 (try 4)\n"
                 "  address ");

@@ -80,7 +80,11 @@ static void talk_once(void)
     open_log(&report);
     reach_start(&report.reach, 2, SECOND_NS);
     event_log_note(&report, &note);
+    note.kind = NOTE_NEIGHBOUR_LOST;
+    (void)strcpy(note.text, "is no longer a neighbour: left");
     for (uint64_t second = 1; second <= 60; second++) {
+        if (second == 31)
+            event_log_note(&report, &note);
         const struct node_stats stats = {
             .steps = second, .samples_per_second = 1, .neighbours = second == 30};
         event_log_status(&report, second * SECOND_NS, &stats, 0.5);
@@ -94,11 +98,12 @@ static void a_node_that_reaches_nobody_says_so_in_its_line(void **state)
     assert_int_equal(child_run(talk_once, said, sizeof said), 0);
     assert_non_null(strstr(said, "    0.000 1 steps, 1 samples/s"));
     assert_non_null(
-        strstr(said, "   10.000 alone: 2 peers configured, none reached for 10 s "
+        strstr(said, "   10.000 alone: no neighbour for 10 s "
                      "(192.0.2.7:1 cannot be reached: connection refused (try 1)); 11 steps, "));
     /* one second after the neighbour was lost */
     assert_non_null(strstr(said, "   30.000 31 steps"));
-    assert_non_null(strstr(said, "   40.000 alone: 2 peers configured, none reached for 11 s"));
+    assert_non_null(strstr(said, "   40.000 alone: no neighbour for 11 s "
+                                 "(192.0.2.7:1 is no longer a neighbour: left); "));
 }
 
 static void a_node_without_peers_or_without_a_failed_call_is_not_alone(void **state)
@@ -116,13 +121,39 @@ static void a_node_without_peers_or_without_a_failed_call_is_not_alone(void **st
     assert_true(reach_is_alone(&reach, SECOND_NS + REACH_ALONE_NS));
 }
 
+static void a_refusal_by_former_neighbours_is_the_reason_even_without_configured_peers(void **state)
+{
+    (void)state;
+    const uint64_t late = 2 * SECOND_NS + REACH_ALONE_NS;
+    const struct note silent = {.kind = NOTE_NEIGHBOUR_LOST, .text = "silent"};
+    const struct note refused = {.kind = NOTE_NEIGHBOUR_LOST,
+                                 .certainty = NOTE_LASTING,
+                                 .where = "192.0.2.7:1",
+                                 .text = "not on the list"};
+    struct reach reach;
+    reach_start(&reach, 0, SECOND_NS);
+    reach_on_neighbours(&reach, 2 * SECOND_NS, 2);
+    reach_on_note(&reach, &silent);
+    assert_false(reach_is_alone(&reach, late));
+    reach_on_note(&reach, &refused);
+    reach_on_note(&reach, &silent);
+    assert_false(reach_is_alone(&reach, late - 1));
+    assert_true(reach_is_alone(&reach, late));
+    assert_string_equal(reach.why, "192.0.2.7:1 not on the list");
+    assert_false(reach_is_shut_out(&reach, late));
+    reach_on_neighbours(&reach, late, 1);
+    assert_false(reach_is_alone(&reach, late + REACH_ALONE_NS)); /* the reason is outdated */
+}
+
 static void a_peer_of_another_model_shuts_out_who_never_had_a_neighbour(void **state)
 {
     (void)state;
     const uint64_t late = SECOND_NS + REACH_ALONE_NS;
     const struct note failed = {.kind = NOTE_DIAL_FAILED, .text = "connection refused"};
-    const struct note other = {
-        .kind = NOTE_MISMATCH, .where = "192.0.2.7:1", .text = "other model"};
+    const struct note other = {.kind = NOTE_MISMATCH,
+                               .certainty = NOTE_LASTING,
+                               .where = "192.0.2.7:1",
+                               .text = "other model"};
     struct reach reach;
     reach_start(&reach, 2, SECOND_NS);
     reach_on_note(&reach, &failed);
@@ -173,6 +204,8 @@ int main(void)
         cmocka_unit_test(a_closed_log_is_not_shown),
         cmocka_unit_test(a_node_that_reaches_nobody_says_so_in_its_line),
         cmocka_unit_test(a_node_without_peers_or_without_a_failed_call_is_not_alone),
+        cmocka_unit_test(
+            a_refusal_by_former_neighbours_is_the_reason_even_without_configured_peers),
         cmocka_unit_test(the_final_score_and_the_comparison_with_evaluations_have_a_line_each),
         cmocka_unit_test(a_peer_of_another_model_shuts_out_who_never_had_a_neighbour),
     };

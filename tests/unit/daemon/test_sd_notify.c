@@ -191,7 +191,7 @@ static void the_status_is_one_line_for_a_person(void **state)
                                  "published 9, received 17");
     stats.neighbours = 0;
     sd_notify_status(&sd_notify, REACH_ALONE_NS, &stats, 0.31234, &reach);
-    assert_string_equal(heard(), "STATUS=alone: no configured peer can be reached; 812 samples/s, "
+    assert_string_equal(heard(), "STATUS=alone: no neighbour; 812 samples/s, "
                                  "loss 0.3123, neighbours 0, members 5, published 9, received 17");
     sd_notify_close(&sd_notify);
 }
