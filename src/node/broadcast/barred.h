@@ -14,9 +14,8 @@
  * incarnation's tag, and adds a note the first time. */
 void barred_on_stranger(struct node *node, const struct peer *from,
                         const uint8_t id[static ID_BYTES], uint64_t incarnation);
-/* The neighbour has `next` rumors of the origin. Returns how many rumors of the origin this node
- * would have after it took all allowed ones: at most origin->keep, and no new ones of a barred
- * origin. */
+/* The neighbour has `next` rumors of the origin. Returns how many of them count here: at most
+ * origin->keep; of a barred origin, at most as many as this node has. */
 static inline uint32_t barred_shown(const struct node *node, const struct peer *from,
                                     const struct origin *origin, uint32_t next)
 {

@@ -60,14 +60,16 @@ bool broadcast_lags(const struct node *node);
  * broadcast_lags; 0 = never. */
 uint64_t broadcast_asked_ns(const struct node *node);
 
-/* Returns the number of rumors, over all origins, that the neighbour is known to have. */
+/* Returns the number of rumors, over all origins, that the neighbour is known to have; 0 while its
+ * base is incomplete. */
 uint64_t broadcast_knows(const struct node *node, const struct peer *peer);
 void broadcast_set_knows(struct node *node, const struct peer *peer, uint64_t rumors);
-/* Returns true if the neighbour has all rumors that this node published. */
+/* Returns true if the neighbour has all rumors of this node's present incarnation. */
 bool broadcast_has_ours(const struct node *node, const struct peer *peer);
 /* Returns the maximum of broadcast_knows over all neighbours, or only over joined ones. */
 uint64_t broadcast_most_shown(const struct node *node, bool joined_only);
-/* Returns true if the neighbour has shown its whole version. No rumor is exchanged before that. */
+/* Returns true if the neighbour has shown a version since the conversation began and since this
+ * node took over a base. No rumor is exchanged before that. */
 bool broadcast_is_compared(const struct node *node, const struct peer *peer);
 /* Returns true if a partition separated this node and the neighbour, and both sides learned much
  * meanwhile. Then the two nodes exchange no rumors. */
@@ -119,8 +121,8 @@ bool broadcast_is_pruned(const struct node *node, const struct peer *peer, uint3
 void broadcast_on_prune(struct node *node, const struct peer *from, uint64_t tag);
 void broadcast_on_first(struct node *node, const struct peer *from, uint32_t origin_index);
 void broadcast_on_twice(struct node *node, const struct peer *from, uint32_t origin_index);
-/* Stops the exchange of rumors with this neighbour in both directions. A request for rumors makes
- * the link eager again. */
+/* Stops the exchange of rumors with this neighbour in both directions, but takes the neighbour's
+ * own rumors, unless in BASE_ROLLING. A request for rumors makes the link eager again. */
 void broadcast_hold_back(struct node *node, const struct peer *peer);
 /* Makes `donor` the parent in every origin's tree, and holds back all other neighbours. */
 void broadcast_lean_on(struct node *node, const struct peer *donor);

@@ -8,9 +8,9 @@
 #include "node/broadcast/broadcast.h"
 #include "node/lifecycle/lifecycle.h"
 
-/* An earlier life with a later incarnation has ended if no newer record of it comes for two of its
- * renewal periods, and this time. Half: a slow link may delay a record that long. Double: a node
- * whose clock was set back joins later. */
+/* An earlier process with a later incarnation has ended if no newer record of it comes for two of
+ * its renewal periods, and this time. Half: a slow link may delay a record that long. Double: a
+ * node whose clock was set back joins later. */
 #define ENDED_NS (2 * SECOND_NS)
 /* Newer records that prove that a later start is alive: a dead process signs none. */
 #define RISES 1
@@ -23,7 +23,7 @@ struct identity_clash {
     uint32_t rises;       /* newer records of the later start since it became known */
     enum stage stage;     /* stage in the newest record */
     uint64_t renew_ns;    /* renewal period in the newest record */
-    uint64_t head;        /* latest incarnation above ours of a signed head; 0 = none */
+    uint64_t head;        /* highest incarnation above ours in a signed head; 0 = none */
     uint64_t sign_ns;     /* time of the last newer record or head */
     uint64_t wanted;      /* incarnation that the owner must reserve; 0 = none */
     bool is_asked;        /* the owner was asked to reserve `wanted` */

@@ -12,8 +12,8 @@
  * member can end a node by a lie.
  *
  * If the clock was set back and the state folder lost, this start has a lower incarnation than an
- * earlier life, whose signed heads and records the swarm still has. Nothing of this start would
- * count. Once it is clear that the earlier life has ended, this node continues above that
+ * earlier process, whose signed heads and records the swarm still has. Nothing of this start would
+ * count. Once it is clear that the earlier process has ended, this node continues above that
  * incarnation. Tests: tests/world/test_identity_clash.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_IDENTITY_CLASH_H
@@ -37,9 +37,9 @@ enum error identity_clash_on_gossip(struct node *node, const struct peer *from,
                                     const uint8_t record[static RECORD_BYTES]) MUST_USE;
 /* Handles a head of ours with a valid signature and a later incarnation than ours, in a history. */
 void identity_clash_on_head(struct node *node, uint64_t incarnation);
-/* Decides whether this node's later incarnation is that of an earlier life: then no newer record of
- * it comes. identity_clash_next then sets *action to an INCARNATION. Call it several times a
- * second. */
+/* Decides whether a known later incarnation of this node is of an earlier process that has ended:
+ * then no newer record of it comes. identity_clash_next then sets *action to an INCARNATION. Call
+ * it several times a second. */
 void identity_clash_consider(struct node *node);
 bool identity_clash_next(struct node *node, struct action *action);
 /* Call it when the owner has reserved the incarnation of the action: adds a note. */

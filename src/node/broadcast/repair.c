@@ -118,7 +118,7 @@ bool repair_ask(struct node *node, const struct peer *peer, uint32_t origin_inde
     return true;
 }
 
-/* Requests the rumors of an unknown origin, unless they were requested within AGAIN_NS. */
+/* Requests the rumors of an unknown origin, unless they were requested in the last AGAIN_NS. */
 static void ask_first(struct node *node, const struct peer *peer, uint64_t tag)
 {
     struct repair *repair = &node->broadcast->repair;

@@ -17,8 +17,8 @@ bool replace_version_is_allowed(const struct node *node, const uint8_t *history,
 /* Returns true if the log has all our rumors that the history lacks: of every origin, those from
  * number next[origin_index] on. */
 bool replace_version_can_keep(const struct node *node, const uint32_t *next);
-/* Starts another incarnation of this node. Returns false if the table of origins is full or no
- * incarnation is left. */
+/* Starts another incarnation of this node. Returns false if the table of origins is full or the
+ * reserved incarnations are used up. */
 bool replace_version_begin_incarnation(struct node *node);
 /* Continues as this incarnation, which the owner has reserved with NODE_INCARNATIONS - 1 after it.
  * Returns false if the table of origins is full. */

@@ -1,5 +1,5 @@
-/* A rumor's step: by how much the rumor moves the base. Outlier detection (node/byzantine.h) checks
- * the step when the rumor arrives and when it is applied. */
+/* A rumor's step: by how much the rumor moves the base. Byzantine detection (node/byzantine.h)
+ * judges it when the rumor arrives. */
 #ifndef HEARSAY_NODE_BROADCAST_RUMOR_STEP_H
 #define HEARSAY_NODE_BROADCAST_RUMOR_STEP_H
 
