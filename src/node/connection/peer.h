@@ -167,7 +167,7 @@ bool peer_is_flushed(const struct peer *peer);
 /* Returns true if the session is established, so that messages may be sent. */
 bool peer_can_say(const struct peer *peer);
 
-/* Changes the state, and CHECKs that the drawing above has this change. Only this function and
+/* Changes the state, and CHECKs that MOVES (peer.c) allows this change. Only this function and
  * peer_end set a state. */
 void peer_move(struct peer *peer, enum peer_state to, uint64_t now_ns);
 

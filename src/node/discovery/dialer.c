@@ -13,11 +13,11 @@
  * It also hangs up on a neighbour of its own choice from time to time and dials another, so that
  * the graph keeps mixing.
  *
- * Addresses in records may be false, and a swarm must not become a weapon against other
- * machines. So addresses where no member has answered share a token bucket of TRIES_MAX dials,
- * refilled by one a second. Ports below 1024 are dialled only if the configuration allows it
+ * Addresses in records may be false, and a swarm must not become a weapon against other machines.
+ * So addresses where no member has answered share a token bucket of TRIES_MAX dials, refilled by
+ * one a second. Ports below 1024 are dialled only if the configuration allows it
  * (limits.low_ports), and addresses that are not of one machine, such as multicast, are never
- * dialled.
+ * dialled. The addresses from the user are exempt from all this.
  *
  * A path may drop large packets silently. After two conversations in a row that soon fell silent
  * with bytes in flight, the candidate is dialled with smaller packets. Tests:

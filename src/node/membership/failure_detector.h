@@ -27,7 +27,8 @@ void failure_detector_on_given_up(struct node *node, const uint8_t id[static ID_
  * and no restart since), doubles the peer's patience_ns, up to NODE_PATIENCE_MAX_NS. */
 void failure_detector_on_return(struct node *node, const uint8_t id[static ID_BYTES],
                                 uint64_t incarnation);
-/* Call it after this process was suspended for late_ns: that time counts as no member's silence. */
+/* Call it after this process was suspended for late_ns: that time does not count as silence of any
+ * member. */
 void failure_detector_forgive(struct node *node, uint64_t late_ns);
 
 /* Call it when an open conversation with this member has ended. The member stays live until its

@@ -8,7 +8,8 @@
 
 size_t membership_arena_bytes(const struct node_options *options)
 {
-    const size_t slots = 4 * sizeof(uint32_t); /* maximum bytes of hash slots per member */
+    /* Maximum bytes of hash slots per member; with fewer than 4 members, + 320 covers the rest. */
+    const size_t slots = 4 * sizeof(uint32_t);
     return sizeof(struct membership) +
            options->limits.members_max * (sizeof(struct member) + sizeof(double) + slots) + 320;
 }

@@ -12,7 +12,7 @@ _Static_assert(AT_ONCE *ORDER_BYTES_MAX + MESSAGE_ADDS <= MESSAGE_MAX, "they fit
 struct known {
     struct order order;
     uint32_t bytes;                /* size of `text` */
-    uint8_t text[ORDER_BYTES_MAX]; /* the order as text, with its signature */
+    uint8_t text[ORDER_BYTES_MAX]; /* the order as signed bytes, with the signature */
 };
 
 struct orders {
@@ -144,7 +144,7 @@ uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
 }
 
 /* Stores one order if its number is the next one. Checks its signature, unless this node has the
- * same text already. Returns MISMATCH if this node has another text with that number. */
+ * same bytes already. Returns MISMATCH if this node has another order with that number. */
 static enum error take(struct node *node, const struct order *order, const uint8_t *bytes,
                        size_t count)
 {

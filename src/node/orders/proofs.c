@@ -28,9 +28,9 @@ struct proofs {
     struct known *known; /* [PROOFS_ACCUSED] one entry for each accused author */
     uint32_t count;      /* entries in use, including those without a proof or decision */
     uint32_t proven;     /* entries with a proof: at most NODE_PROOFS */
-    uint32_t changes;    /* proofs stored since the start, including replacements of weaker ones */
+    uint32_t changes;    /* proofs stored, replaced or forgotten since the start */
     bool is_full_noted;  /* a note has said that `known` is full */
-    bool is_contested;   /* most neighbours disobey a proof that this node obeys */
+    bool is_contested;   /* proofs_are_contested */
 };
 
 size_t proofs_arena_bytes(void)

@@ -44,8 +44,9 @@ const struct proof *proofs_at(const struct node *node, uint32_t i);
 const uint8_t *proofs_author(const struct node *node, uint32_t i);
 bool proofs_is_suspended(const struct node *node, uint32_t i);
 void proofs_suspend(struct node *node, uint32_t i, bool is_suspended);
-/* Returns true if most neighbours do not obey a proof that this node obeys. Then the difference
- * that the proof makes is no reason to take over another base. */
+/* Returns true if this node still has rumors beyond the limit of a verdict in force, and most nodes
+ * may have them too: a neighbour that has not shown a version counts as having them. Then they are
+ * no reason to take over another base. */
 bool proofs_are_contested(const struct node *node);
 void proofs_contest(struct node *node, bool is_contested);
 
