@@ -109,7 +109,8 @@ static bool is_donor(const struct node *node, const struct peer *peer)
     return !node->transfer->digest_votes.is_restored && blame_is_donor(node, peer);
 }
 
-/* Limits the work that a neighbour can cause. */
+/* Returns true if for COUNT_EACH no vote of this neighbour has made this node read the log. This
+ * limits the work that a neighbour can cause. */
 static bool may_count(const struct node *node, const struct digest_vote *digest_vote)
 {
     return digest_vote->heard_ns == 0 || node->now_ns - digest_vote->heard_ns >= COUNT_EACH;

@@ -7,8 +7,8 @@
  *
  * After HISTORY the node takes rumors as usual: into the log, to neighbours and to the learner. An
  * update has no effect on a missing block: the block is brought up to date when it arrives. So
- * blocks may come from any neighbour that is not behind our version, in any order. If a donor
- * leaves, the blocks that it gave stay.
+ * blocks may come, in any order, from any neighbour that knows at least as many rumors as the
+ * fetched base contains. If a donor leaves, the blocks that it gave stay.
  *
  * The complete base must have the digest that the donor promised (base_digest.c). Otherwise the
  * base is discarded and another history is requested. If the donor gave all blocks, it is to blame.

@@ -9,7 +9,7 @@
  *
  * The side with more members wins, since a single member may claim any number of samples. Between
  * equally many members, more samples win. Both sides compute the same result from the same two
- * versions, if these differ only in their latest entries, of which about 2,700 fit a message.
+ * versions, if these differ only in their latest entries, of which about 1,600 fit a message.
  * Tests: tests/world/test_partition.c, test_claimed_base.c.
  */
 #include <math.h>

@@ -182,8 +182,9 @@ static uint32_t listed(const struct node *node)
     return u32_min(broadcast_active_origins(node), most);
 }
 
-/* Returns how many blocks the neighbour gets in one turn: few enough that all waiting neighbours
- * get their turns within TURN_S seconds. So no block is old when it is sent. */
+/* Returns how many blocks the neighbour gets in one turn: as many as its link and its part of
+ * serve_rate carry in TURN_S seconds, at least one, at most READ_BLOCKS. So blocks are sent soon
+ * after they are read. */
 static uint32_t fair_turn(const struct node *node, const struct peer *peer)
 {
     uint32_t takers = 0;

@@ -19,9 +19,10 @@
 #include "node/transfer/partition_private.h"
 #include "node/transfer/transfer_private.h"
 
-/* Rumors that spread reach this node within this time, so rumors that it still lacks are lost. */
+/* Rumors that spread reach a node within this time. So a node that then still lacks rumors of an
+ * earlier history lags. */
 #define LAG_NS (5 * SECOND_NS)
-/* An earlier history is compared for this time. */
+/* An earlier history counts for this time. */
 #define EARLIER_NS (60 * SECOND_NS)
 
 /* Compares our version with the requested history, whose heads their members have signed. Returns
@@ -269,7 +270,7 @@ bool takeover_on_history(struct node *node, const struct peer *from, const struc
         return false;
     }
     const uint64_t later = replace_version_own_future(node, request->history, request->entries);
-    if (later > 0) { /* of an earlier life, or of a copy of this node */
+    if (later > 0) { /* of an earlier process, or of a copy of this node */
         identity_clash_on_head(node, later);
         give_up(node, from, false);
         return false;

@@ -39,9 +39,9 @@ bool partition_peer_yields(const struct node *node, const struct peer *peer);
 /* Requests a base, or blocks of the base being fetched. Call it a few times a second, or on
  * demand. */
 void fetch_consider(struct node *node);
-/* Returns true while a requested history has not arrived. */
 /* Lets neighbours be asked again at once although they gave nothing lately. */
 void fetch_forgive(struct node *node);
+/* Returns true while a requested history has not arrived. */
 bool fetch_is_asking(const struct node *node);
 /* Call it when this node has adopted the model hash of a node with this standing
  * (first_weights.h). Forgets all rumors, and fetches the base of any neighbour. */
