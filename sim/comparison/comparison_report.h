@@ -29,7 +29,6 @@ void comparison_sentence(const struct comparison *comparison, uint32_t target, c
                          size_t bytes);
 
 void comparison_print(FILE *out, const struct comparison *comparison);
-/* Writes the content of compare.json. */
 void comparison_json(FILE *out, const struct comparison *comparison);
 
 /* Writes the files to the folder of the comparison. Returns FAILED if one cannot be written. */

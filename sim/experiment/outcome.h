@@ -32,7 +32,6 @@ struct moment {
     uint32_t joined;
 };
 
-/* A node at one moment. */
 struct node_moment {
     float samples_per_s; /* trained since the previous moment */
     float share;         /* the node's share of the swarm's training, 0 .. 1 */

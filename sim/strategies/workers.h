@@ -44,14 +44,12 @@ const float *workers_play(const struct workers_method *method, struct experiment
 /* The functions below are for the functions of a workers_method. */
 
 uint32_t workers_count(const struct workers *workers);
-/* Returns P, the number of parameters of the model. */
 size_t workers_parameters(const struct workers *workers);
 const struct scenario *workers_scenario(const struct workers *workers);
 const struct experiment *workers_experiment(const struct workers *workers);
 struct rng *workers_rng(struct workers *workers);
 uint64_t workers_now_ns(const struct workers *workers);
 
-/* Returns the number of steps that worker i has made. */
 uint64_t workers_steps(const struct workers *workers, uint32_t i);
 uint64_t workers_step_ns(const struct workers *workers, uint32_t i);
 /* Returns the samples per step of worker i. */

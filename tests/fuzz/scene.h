@@ -78,7 +78,6 @@ bool scene_shout(struct scene *scene, struct member *member, const uint8_t *byte
 /* Sends bytes without encryption. */
 void scene_send_raw(struct scene *scene, struct member *member, const uint8_t *bytes, size_t count);
 
-/* scene_pass lets time pass. scene_step makes steps of the learner. */
 void scene_pass(struct scene *scene, uint64_t span_ns);
 void scene_step(struct scene *scene, uint32_t steps, uint64_t samples);
 

@@ -174,7 +174,8 @@ static void a_stalled_learner_blocks_no_other_node_and_catches_up(void **state)
     must_agree(10 * SECOND_NS);
 }
 
-/* The learner applies all updates that arrived between two steps, even if apply_window is small. */
+/* Between two steps the learner applies all updates that have arrived, even if apply_window is
+ * small. */
 static void a_small_window_lets_no_node_fall_behind(void **state)
 {
     (void)state;

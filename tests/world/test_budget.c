@@ -168,7 +168,7 @@ static double told_in_a_second(uint32_t n)
     return (double)bytes;
 }
 
-/* Runs n nodes for a minute. Each can receive `down` bytes per second. */
+/* Runs n nodes for 55 s. Each can receive `down` bytes per second. */
 static struct thin_lines play_thin_lines(uint32_t n, uint64_t down)
 {
     struct thin_lines found = {0};

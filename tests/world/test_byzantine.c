@@ -168,8 +168,8 @@ static void needs_enough_members_for_a_typical_length(void **state)
     assert_null(byzantine_next(node));
 }
 
-/* Lets only WHO and, unless it is NAN, one more member publish rumors with these agreements.
- * Returns the member that is found within `rumors` rumors of each, or NULL. */
+/* Lets only WHO and one more member (none if of_other is NAN) publish rumors with these
+ * agreements. Returns the member that is found within `rumors` rumors of each, or NULL. */
 static const struct origin *found_among_two(double of_who, double of_other, int rumors)
 {
     const uint32_t other = WHO + 1;
@@ -193,7 +193,7 @@ static const struct origin *found_among_two(double of_who, double of_other, int 
     return found;
 }
 
-/* Where the updates of two or three like nodes add up to 0, each acts against the others. */
+/* If the updates of two or three nodes add up to 0, each acts against the others. */
 static void finds_no_member_of_two_or_three_at_an_equilibrium(void **state)
 {
     (void)state;

@@ -28,7 +28,7 @@ static int liar_ends(void **state)
     return 0;
 }
 
-/* Sends a member record of the puppet. Its next record is due only in RENEW_MS_MAX. */
+/* Sends a record of the puppet, which announces the next one in RENEW_MS_MAX. */
 static void claim(float samples_per_second)
 {
     uint8_t bytes[RECORD_BYTES];

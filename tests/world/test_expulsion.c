@@ -84,8 +84,8 @@ static void a_later_order_about_the_same_member_counts(void **state)
     must_be_out(3);
 }
 
-/* Log marks are a second apart, so an order also removes rumors between the last mark before the
- * moment and the moment itself. */
+/* The log notes arrivals a second apart or more, so an order also removes rumors between the last
+ * noted arrival before the moment and the moment itself. */
 static void an_order_since_a_moment_keeps_earlier_rumors(void **state)
 {
     (void)state;

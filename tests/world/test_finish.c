@@ -54,7 +54,6 @@ static void assert_all_done(uint32_t count)
     }
 }
 
-/* Returns the mean entry of node i's base. */
 static double mean_of_base(uint32_t i)
 {
     int32_t units[PARAMETERS];
@@ -75,7 +74,7 @@ static void move_weights(uint32_t i, float by)
     sim_learner_write_weights(&world.nodes[i].sim_learner, weights);
 }
 
-/* The gain would multiply progress that no node corrects any more. */
+/* A gain above 1 would multiply progress that no node corrects any more. */
 static void progress_just_before_the_end_counts_as_its_average(void **state)
 {
     struct node_options options = usual_options();
@@ -326,7 +325,6 @@ static void a_member_that_holds_another_base_is_waited_for(void **state)
     assert_all_done(3);
 }
 
-/* Members with the older protocol version can read every record of a finished member. */
 static void members_of_two_protocol_versions_finish_together(void **state)
 {
     (void)state;

@@ -57,8 +57,8 @@ static uint64_t tag_of(uint32_t i)
     return origin_tag(world.nodes[i].identity.id, world.nodes[i].options.incarnation);
 }
 
-/* Checks that node 0 has disconnected the puppet for this reason, and that nothing else has
- * changed. */
+/* Checks that node 0 has disconnected the puppet with the reason `because`, and that nothing else
+ * has changed. */
 static void only_the_villain_is_gone(const char *because)
 {
     run(SECOND_NS);

@@ -16,7 +16,7 @@ static struct node_options options_with_momentum(void)
     return options;
 }
 
-/* Numbers of updates that a node has applied since an earlier count: in all, and with momentum. */
+/* Numbers of updates that a node has applied: in all, and with momentum. */
 struct counted {
     uint64_t applied, moved_on;
 };

@@ -244,7 +244,7 @@ static void three_parts_become_one(void **state)
     uint32_t old = 0;
     for (uint32_t i = 0; i < 6; i++)
         old += !has_new_incarnation(i);
-    /* The nodes whose base is kept. One of them may also yield, if it meets another part first. */
+    /* One part keeps its base. One of its nodes may yield, if it meets another part first. */
     assert_in_range(old, 1, 2);
 }
 

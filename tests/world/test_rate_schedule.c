@@ -241,7 +241,7 @@ static void a_returning_node_follows_the_one_that_continued(void **state)
         assert_true(times_too_far(i) > 0.95 && times_too_far(i) < 1.01); /* few samples were lost */
 }
 
-/* Runs for two and a half hours, in which each node's count of samples restarts twice. */
+/* Runs for two and a half hours, in which each node begins a new counting period twice. */
 static void hours_of_honesty_do_not_make_a_lie_credible(void **state)
 {
     (void)state;

@@ -125,7 +125,7 @@ static void few_callable_nodes_accept_all_callers(void **state)
         assert_int_equal(neighbours(i), 3);
 }
 
-/* The newcomer reaches only node 1, which must send it a full list of members. */
+/* The newcomer reaches only node MANY - 1, which must send it a full list of members. */
 static void a_newcomer_learns_everyone_from_one_address(void **state)
 {
     (void)state;

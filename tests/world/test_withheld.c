@@ -387,7 +387,7 @@ static void start_with_puppet(struct puppet *puppet, uint32_t members)
     puppet_hello(puppet);
 }
 
-/* Returns true if node i withholds rumors of the puppet. */
+/* Returns true if node i withholds rumors of the puppet. It must have applied none of them. */
 static bool withholds(uint32_t i, const struct puppet *puppet)
 {
     const struct versions *versions = broadcast_versions(world.nodes[i].node);

@@ -50,7 +50,7 @@ static void say_if_room(const struct message *message)
     puppet_pump(&villain);
 }
 
-/* Signs records with rising stamps, from *stamp on. */
+/* Signs and sends records with rising stamps, after *stamp. */
 static void sign_records(uint32_t seconds, uint32_t per_s, uint64_t *stamp)
 {
     static uint8_t records[RECORDS_PER_S / 100 * RECORD_BYTES];
@@ -92,7 +92,8 @@ static void the_villain_is_named(uint32_t times)
     assert_non_null(strstr(note->text, "records and queries a second"));
 }
 
-/* No honest node is named, by node 0 or by the nodes to which it relays, or has lost another. */
+/* Checks that node 0 has kept its neighbours, that no node has lost another, and that the nodes to
+ * which node 0 relays have named none. */
 static void only_the_villain_waits(void)
 {
     assert_int_equal(neighbours(0), 3);
@@ -150,7 +151,7 @@ static void shows_few_whole_versions(void **state)
     only_the_villain_waits();
 }
 
-/* A list of all members that the table holds, each with two later records, arrives at once. */
+/* Lists of all members that the table holds arrive at once, each with a later stamp. */
 static void checks_a_whole_table_of_members_at_once(void **state)
 {
     (void)state;

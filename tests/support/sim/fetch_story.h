@@ -49,7 +49,6 @@ uint32_t known_of(uint32_t i, uint32_t of);
 uint64_t incarnation_of(uint32_t i);
 uint32_t bases_of(uint32_t i);
 
-/* Copy a learner's weights or its residual. */
 void weights_of(uint32_t i, float out[static PARAMETERS]);
 void residual_of(uint32_t i, double out[static PARAMETERS]);
 double sum_of_sizes(const double residual[static PARAMETERS]);

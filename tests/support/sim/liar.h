@@ -28,7 +28,6 @@ struct liar {
 extern struct liar liars[LIARS_MAX];
 extern uint32_t liars_count;
 
-/* Set up and tear down a test with liars. */
 int liars_begin(void **state);
 int liars_end(void **state);
 void liars_free(void);
