@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares hearsay's layers with PyTorch's, with the same weights and batch: the loss, every gradient, and
-the weights after ten steps of AdamW.
+"""Compares hearsay's layers with PyTorch's, with the same weights and batch: the loss and every gradient,
+and the weights and the loss after ten steps of AdamW.
 
     against_torch.py LEARN_STEPS
 

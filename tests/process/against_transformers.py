@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Hugging Face's transformers and hearsay must read each other's models, and hearsay must read PyTorch's
-ResNets. "Ours" are models that hearsay exports and the other library loads; "theirs" are models that the
-other library saves and hearsay reads. Compares logits, and the results of eval and generate.
+"""hearsay and Hugging Face's transformers must read each other's models, and hearsay and PyTorch each
+other's ResNets. "Ours" are models that hearsay exports and the other library loads; "theirs" are models that
+the other library saves and hearsay reads. Compares logits, and the results of eval and generate.
 
     against_transformers.py HEARSAY MODEL_FILE
 

@@ -419,8 +419,8 @@ class Guest:
         return head + body + mine.sign(blake2b(256, head, mine.context))
 
     def visit(self, stays):
-        """Takes over the base, publishes a rumor, waits until all neighbours have it, and leaves; with
-        `stays` only after all neighbours have left."""
+        """Takes over the base, receives three more rumors, publishes one, waits until all neighbours have
+        it, and leaves; with `stays` only after all neighbours have left."""
         self.until(lambda: all(n.has_base for n in self.neighbours))
         self.take_over(self.neighbours[0])
         self.show(f"took over {self.block_count} blocks")

@@ -101,7 +101,7 @@ class Caller:
     def dial(self, port, network, give_up_s):
         """Dials a port from an address of this network, and repeats a refused dial after half a second.
 
-        Returns the seconds until the node's HELLO, None if there was none within give_up_s, and the number
+        Returns the seconds until the node's HELLO (None if there was none within give_up_s) and the number
         of refusals."""
         began, refusals = time.monotonic(), 0
         client.socket.create_connection = lambda to: CONNECT(to, give_up_s, (address(network), 0))

@@ -2,8 +2,8 @@
  *
  *   FILE     lines of text that a test overwrites while the program runs (1<>FILE):
  *              clock N   the wall clock is wrong by N seconds
- *              disk N    write and sync of files with descriptors from 3 on fail with errno N;
- *                        0: they work
+ *              disk N    write and fdatasync of regular files with descriptors from 3 on fail with
+ *                        errno N; 0: they work
  *
  * stdio does not call write(2) by its name, so logs are not affected.
  *

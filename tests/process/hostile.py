@@ -15,7 +15,7 @@
     next-life       gives --victim a base with a rumor of the victim's next incarnation
     false-base      gives --victim blocks of zeros with a true history
     claim-base      claims 2^20 rumors and 2^44 samples, and gives all nodes a base of zeros with them
-    pour            signs 3,000 records of itself a second, and asks for all members 300 times a second
+    pour            signs 3,000 records of itself a second, and asks for all members 320 times a second
     besiege         keeps 20 silent connections open; a guest with the key dials ten times
 
 It stays until it gets SIGTERM or is turned away. The exit codes are those of client.py.
@@ -109,8 +109,8 @@ class Villain(Guest):
         print("published")
 
     def attack(self, given):
-        """Carries out the attack until it is turned away or gets SIGTERM. Then it announces that it leaves,
-        so that no node waits for it."""
+        """Carries out the attack until it is turned away or gets SIGTERM. On SIGTERM it announces that it
+        leaves, so that no node waits for it."""
         try:
             self.until(lambda: all(n.has_base is not None for n in self.neighbours))
             ATTACKS[given.attack](self, given)
@@ -237,7 +237,7 @@ class Villain(Guest):
             print(f"{call} calls of {CALLS} got in")
         crowd.join()
 
-    # Attacks on a victim that takes over a base from this member.
+    # Attacks on nodes that take over a base from this member.
 
     def meet(self, address):
         """Takes over the base from the first neighbour, then connects to the victim."""
@@ -271,8 +271,9 @@ class Villain(Guest):
         return head, blake2b(256, head, mine.context)
 
     def false_version(self):
-        """Returns a version and its HISTORY entries for the victim. With next-life both have a rumor of the
-        victim's next incarnation, with a wrong signature because only the victim could sign it."""
+        """Returns the version to show and its HISTORY entries. With claim-base both have the claimed rumors.
+        With next-life both have a rumor of the victim's next incarnation, with a wrong signature because
+        only the victim could sign it."""
         version, entries = Version(self.history, self.history.heads), self.history_entries
         if self.is_claiming:
             head, hashed = self.claimed_head()

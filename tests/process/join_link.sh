@@ -6,9 +6,9 @@
 #
 # RATE_MBIT in the environment sets another rate. Prints for each joiner the bytes of the base's
 # blocks, the bytes on the link and the time. Prints for the three trainers the samples per second,
-# before a joiner starts and during its join. Other work on this machine distorts samples per
-# second, so the script also prints samples per second of the learners' processor time. The trainers
-# share one processor and the joiner has another, so that the joiner does not slow the trainers.
+# before a joiner starts and while it takes over the base. Other work on this machine distorts
+# samples per second, so the script also prints samples per second of the learners' processor time.
+# The trainers share one processor and the joiner has another, so that it does not slow them.
 #
 # Exit code 0: each base took at most 1.1 times its plain size (4 bytes a parameter), and at most
 # 1.15 times the time that the link needs for all bytes it carried meanwhile, rumors included. The
@@ -166,7 +166,8 @@ end() {
     done
 }
 
-# Records for each joiner when it started, when it had the base, and the bytes of the blocks.
+# Records for each joiner when it started, when its takeover of the base began and ended, and the
+# number and bytes of the blocks.
 takings() {
     local i
     for ((i = 1; i <= joiners; i++)); do

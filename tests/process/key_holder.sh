@@ -105,7 +105,7 @@ attack_overwhelm() {
 attack_invent() {
     beset invent '^published'
     says_it_all '^[1-9][0-9]* callers in'
-    notes_it one '"note":"dial_failed".*"peer":"[0-9a-f]{8}","address":"127.9.0.' # the member that sent the address
+    notes_it one '"note":"dial_failed".*"peer":"[0-9a-f]{8}","address":"127.9.0.' # an invented member
 }
 
 attack_besiege() {

@@ -21,7 +21,7 @@
 #include "state/safetensors.h"
 
 #define ARENA_BYTES ((size_t)4 << 30)
-#define SAMPLE_MAX  16384 /* maximum numbers of a sample */
+#define SAMPLE_MAX  16384 /* maximum count of numbers in a sample */
 
 static struct arena arena;
 
@@ -67,7 +67,7 @@ static int make(const char *line, int classes, struct shape in, const char *file
     return error == OK ? 0 : fail(&problem);
 }
 
-/* Reads the metadata of a model file of this project, or of another library's model folder. */
+/* Reads the metadata of a model file of this project, or of a model folder. */
 static enum error read_about(const char *path, struct safetensors_about *about,
                              struct problem *problem)
 {

@@ -40,7 +40,6 @@ class Folder:
 
 
 def address(node):
-    """Returns the address at which a node listens."""
     return node.status()['address']
 
 
@@ -66,7 +65,6 @@ class Together:
             self._barrier.abort()
 
     def wait(self):
-        """Waits until all threads have called this."""
         self._barrier.wait()
 
     def __enter__(self):

@@ -65,7 +65,6 @@ def read_heard(path):
 
 
 def add(base, rumor):
-    """Adds a rumor's units to the base."""
     count, amount = int.from_bytes(rumor[44:47], "little"), RUMOR_HEAD.unpack(rumor[:128])[7]
     for index, level in decode_body(rumor[128:-64], count, len(base)):
         base[index] += amount * level

@@ -134,8 +134,8 @@ look_alone() {
     looks=$((looks + 1))
 }
 
-# Starts the node once and kills it. Some kills come before it is ready, and half after a
-# checkpoint.
+# Starts the node once and kills it. Of eight kills, about one comes before it is ready, three come
+# after a checkpoint, and two between two parts of one.
 live() {
     begin --set "node.peers=$peer"
     draw 1 8

@@ -52,15 +52,17 @@ processor_s() {
     echo "$((sum / $(getconf CLK_TCK)))"
 }
 
-# Returns success once the processes are idle or have used this many seconds of a processor.
+# Returns success once the processes are idle, have used this many seconds of a processor, or were
+# waited for during 20 minutes.
 had_its_chance() {
     local need=$1 waited=$2 had=$3
     ((had >= need || had * 50 < waited || waited >= 1200))
 }
 
 # Waits until the command succeeds: wait_for SECONDS EVENT COMMAND. A slow machine must not fail the
-# test. So this gives up only after five minutes, and only if the processes were idle or have used
-# SECONDS of processor time, which suffice on an idle machine. Gives up at once if no process runs.
+# test. So this gives up only after 5 minutes, and before 20 minutes only if the processes were idle
+# or have used SECONDS of processor time, which suffice on an idle machine. Gives up at once if no
+# process runs.
 wait_for() {
     local need=$1 what=$2 begin=$SECONDS before waited
     shift 2

@@ -131,7 +131,7 @@ throw() { cat >"/dev/tcp/127.0.0.1/$port"; } 2>/dev/null
 tell 'noise on the port'
 for ((i = 0; i < 40; i++)); do
     head -c 3000 /dev/urandom | throw || true  # most begin with an impossible length
-    printf '\0\160truncated' | throw || true   # a truncated HELLO
+    printf '\0\160truncated' | throw || true   # a truncated first message
     printf '\377\377oversized' | throw || true # longer than a first message may be
     printf '\0\0' | throw || true              # shorter than any message
     { printf '\0\160' && head -c 112 /dev/urandom; } | throw || true # the right size, but not sealed with the swarm key

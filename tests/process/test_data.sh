@@ -15,7 +15,7 @@ bytes_of() { # numbers of $1 bytes each, little-endian
     printf '%b' "$text"
 }
 
-# Writes an array like NumPy, with numbers from standard input: npy FILE TYPE SHAPE
+# Writes an array like NumPy, with numbers from standard input: npy FILE TYPE SHAPE [FORTRAN_ORDER]
 npy() {
     local header="{'descr': '$2', 'fortran_order': ${4:-False}, 'shape': ($3), }"
     {

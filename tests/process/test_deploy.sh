@@ -45,7 +45,7 @@ cat >"$dir/fake/hearsay" <<'SCRIPT'
 printf '%s\n' "$@" >>"$FAKE_CALLS"
 [ "$1" != keygen ] || : >"$2"
 SCRIPT
-# A fake scontrol that expands n[1-3] into lines.
+# A fake scontrol that prints $FAKE_HOSTS as lines.
 cat >"$dir/fake/scontrol" <<'SCRIPT'
 #!/bin/sh
 [ "$*" = "show hostnames $FAKE_LIST" ] || exit 1

@@ -48,7 +48,7 @@ begin() {
     wait_for 20 'both nodes to be connected' shows one '"members_live":2,'
 }
 
-# Checks node one while its disk fails with this error, until "mend" repairs the disk.
+# Checks node one while its disk fails with this error.
 suffer() {
     local how=$1 order
     again one "checkpoint.*$how|cannot be (written|made).*$how"

@@ -23,7 +23,7 @@ for command in "${commands[@]}"; do
     grep -q "^  $command " <("$program" help exit-codes) || fail "no exit codes of $command"
 done
 
-# Runs a command that must end with code $1 and print a message (doctor: among its findings).
+# Runs a command that must end with code $1 and, unless it is 0, print a message.
 ends() {
     local code=0
     (cd "$work/empty" && "$program" "${@:2}" >"$work/out" 2>"$work/err" </dev/null) || code=$?

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes each allocation of a program fail in turn. The program must end with exit code 1 and a message,
-# never by a signal, and the next start must work with its files: test_memory.sh HEARSAY FAULTS
+# Makes one allocation of a program fail at each start. The program must work without it, or end with exit
+# code 1 and a message, and the next start must work with its files: test_memory.sh HEARSAY FAULTS
 # The learner has one thread, because OpenBLAS raises a signal when it cannot start its threads.
 set -euo pipefail
 # shellcheck source=tests/process/faults_story.sh

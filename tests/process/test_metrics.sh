@@ -2,7 +2,7 @@
 # Metrics of a real swarm, read by Prometheus: test_metrics.sh HEARSAY
 #
 # Two daemons, and a real Prometheus that scrapes them. All samples must be well-formed, and both
-# nodes must end with one digest in Prometheus. The alert rules must fire in their cases only.
+# nodes must learn in Prometheus without an alert. The alert rules must fire in their cases only.
 # Health endpoints must agree with `hearsay status`. Exits with 77 without Prometheus.
 set -euo pipefail
 
@@ -55,7 +55,7 @@ is_ready() { [ "$(curl -s -o ready.txt -w '%{http_code}' "http://$one/readyz")" 
 until_true is_ready
 "$hearsay" status --state state1 >/dev/null || fail 'ready, and status says it is not'
 
-# Metrics must be well-formed and include those that the page of metrics names.
+# Metrics must be well-formed and include these.
 curl -s "http://$one/metrics" >metrics.txt
 promtool check metrics <metrics.txt || fail 'promtool finds fault with the metrics'
 for name in uptime_seconds samples_total swarm_samples step_seconds_bucket share lag_seconds members \
@@ -95,7 +95,7 @@ until_true evaluated
 cp "$here/alerts_test.yaml" .
 promtool test rules alerts_test.yaml || fail 'the alert rules'
 
-# The board may only use existing metrics.
+# The board and the alert rules may only use existing metrics.
 grep -o 'hearsay_[a-z_]*' "$deploy/board.json" alerts.yaml | sed 's/.*://' | sort -u |
     while read -r name; do
         name=${name%_bucket}
@@ -105,7 +105,7 @@ grep -o 'hearsay_[a-z_]*' "$deploy/board.json" alerts.yaml | sed 's/.*://' | sor
     done
 python3 -m json.tool "$deploy/board.json" >/dev/null || fail 'the board is no JSON'
 
-# A node whose page other machines can reach needs a token, and its page requires it.
+# A node whose page other machines can reach needs a token that is not short.
 ! "$hearsay" node --set node.http=0.0.0.0:0 --set node.peers=127.0.0.1:1 >refused.out 2>&1 ||
     fail 'a page for everybody'
 grep -q 'http_token' refused.out || fail "no word of http_token: $(cat refused.out)"

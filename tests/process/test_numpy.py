@@ -40,7 +40,7 @@ def near(text, number):
 
 
 def written(array, version=None):
-    """Returns the bytes of a file with the array, of np.save's version or a given version of the format."""
+    """Writes the array to a file, in np.save's version or a given version of the format. Returns its name."""
     if version is None:
         np.save('a.npy', array)
     else:

@@ -63,7 +63,7 @@ jq -e '.what == "loss" and .by == "samples" and (.curves | length) == 2 and
     (.curves[0] | .name == "node1" and (.x | length) == (.y | length) and (.x | length) > 1)' \
     "$work/points.json" >/dev/null || fail "the points: $(<"$work/points.json")"
 
-# --tensorboard. This reads the file without TensorBoard; test_tensorboard.sh uses its own reader.
+# --tensorboard. This does not need TensorBoard; test_tensorboard.sh uses TensorBoard's reader.
 "$program" plot "$work"/node?/node.log --by samples --tensorboard "$work/board" || fail 'no events'
 "$program" plot "$work"/node?/node.log --by samples --tensorboard "$work/board" || fail 'no events again'
 code=0

@@ -535,8 +535,8 @@ class Torch(unittest.TestCase):
 
 
 def rank(number, meet, settings, steps):
-    """Runs one of the two processes. Prints a sum of the weights, the samples of the node, the samples of the
-    swarm, and a sum of the restored optimizer state."""
+    """Runs one of the two processes. Prints a sum of the weights, the samples of the node (rank 1: 0), the
+    samples of the swarm, and a sum of the restored optimizer state."""
     import torch.distributed as dist
     dist.init_process_group('gloo', init_method='file://' + meet, rank=number, world_size=2)
     plain = Net(number, torch.float32)                            # DDP copies rank 0's weights to all ranks

@@ -188,7 +188,7 @@ class Writes(unittest.TestCase):
 
     def swapped_while_another_learns(self, call):
         """Swaps this node's weights out during calls, while another node trains. Returns how far the shared
-        model moved during the calls, and how far it moved in the steps after them."""
+        model moved during the calls, and in the steps after the weights were swapped back."""
         self.join()
         self.learn(20)
         self.node.settle()

@@ -7,8 +7,8 @@ be at most one point worse than the model of each site alone.
 Running means and variances of such images are between a hundred and a million. The accuracy of the
 base varies by up to twenty points between publications, when its statistics are a few steps older
 than its weights; the accuracy of the averaged base does not. STAND_IN is a module that emulates a
-GPU; with it one of the two nodes also trains on this GPU. Prints the accuracy of each run; --seed N
-draws other images. Exits with 77 if NumPy is missing, or with 1 if REQUIRE_PYTHON is set.
+GPU; with it the sites train together once more, one of them on this GPU. Prints the accuracy of each
+run; --seed N draws other images. Exits with 77 if NumPy is missing, or with 1 if REQUIRE_PYTHON is set.
 """
 import argparse
 import json

@@ -85,7 +85,7 @@ expect 3 '"stage":"running","healthy":false,"peers_configured":1,"alone_s":[0-9.
 wait_for 20 'early to warn on standard error' says "$dir/early.err" 'alone: no neighbour for 1'
 
 tell 'two signals at the same time count as one'
-kill -STOP "${pid[early]}" # both commands must wait for its answer
+kill -STOP "${pid[early]}" # so that both signals arrive at once
 kill -TERM "${pid[early]}"
 kill -INT "${pid[early]}"
 kill -CONT "${pid[early]}"

@@ -4,7 +4,7 @@
 Four daemons train. The page of one prints nothing on the console and sends requests only to its node. Its
 curves grow, the badge reports that all copies are in step, and a killed node turns grey. The test also uses
 dark mode, a phone's size and the keyboard, and measures drawing with 256 members. Exits with 77 if Chromium
-is missing.
+is missing, or with 1 if REQUIRE_CHROMIUM=1.
 """
 
 import json

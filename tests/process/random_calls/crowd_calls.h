@@ -1,4 +1,4 @@
-/* Calls with one handle from two threads, and from children after fork. */
+/* Calls with one handle from two threads, and with all handles from a child after fork. */
 #ifndef HEARSAY_TESTS_PROCESS_RANDOM_CALLS_CROWD_CALLS_H
 #define HEARSAY_TESTS_PROCESS_RANDOM_CALLS_CROWD_CALLS_H
 

@@ -123,7 +123,6 @@ void given_copy(struct given *given, struct backend *gpu)
     given_spoil_copies(given);
 }
 
-/* Writes the data of tensor i. */
 static void write_data(struct given *given, uint32_t i, const void *from)
 {
     if (given->gpu)

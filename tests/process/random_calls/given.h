@@ -37,7 +37,7 @@ struct given {
 void given_init(struct given *given, uint32_t kind, unsigned start);
 /* Makes tensors with the same names and shapes, with random types and without values. */
 void given_vary(struct given *given, struct rng *rng);
-/* Makes data a copy of the trained values, in the memory of `gpu` or, if it is NULL, of the
+/* Gives data its own memory, without the trained values: that of `gpu` or, if it is NULL, of the
  * process. */
 void given_copy(struct given *given, struct backend *gpu);
 /* Functions for hearsay_options. self: a struct given. */

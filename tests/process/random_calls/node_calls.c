@@ -231,8 +231,8 @@ static void call_extra(struct player *player, struct slot *slot)
     free(extra);
 }
 
-/* Returns the allowed results of hearsay_info and hearsay_status. Any thread may call them, also
- * for a closed node. */
+/* Returns the allowed results of hearsay_info, hearsay_note and hearsay_status. Any thread may call
+ * them, also for a closed node. */
 static uint32_t allowed_any(const struct slot *slot, uint32_t inner)
 {
     return slot->state == SLOT_EMPTY ? ALLOW(HEARSAY_ARGUMENT) : inner;

@@ -161,7 +161,7 @@ static struct slot *draw_other(struct player *player, struct slot others[SLOT_CO
     return NULL;
 }
 
-/* Makes the slot's node dial the node of another slot, of the same swarm or not. */
+/* Makes the slot's node dial the node of another slot, which may have another model. */
 static void call_other(struct slot *slot, struct opening *opening, struct slot *other)
 {
     set(opening, "node.peers", other->address);
@@ -184,7 +184,8 @@ static void vary_settings(struct player *player, struct opening *opening)
         set(opening, "exchange.interval_s", "0.01");
 }
 
-/* Waits until peers with another model refuse the node. This takes seconds, so it is rare. */
+/* Waits until the node has joined, or peers with another model refuse it. This takes seconds, so it
+ * is rare. */
 static void wait_for_refusal(struct player *player, struct slot *slot)
 {
     const int error = hearsay_join(slot->node, REFUSAL_S);

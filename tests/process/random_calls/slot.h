@@ -33,7 +33,7 @@ struct place {
     uint32_t kept_bytes; /* bytes of the caller's data */
     uint8_t kept;        /* value of each byte of the caller's data */
     int kind;            /* kind of the tensors in the folder's checkpoints; -1 = no checkpoint */
-    bool has_diverged;   /* weights in the folder's checkpoints may be NaN */
+    bool has_diverged;   /* weights in the folder's checkpoints may be invalid */
     bool had_company;    /* a node in the folder may have ended before it had anything to save */
 };
 
@@ -43,8 +43,9 @@ struct slot {
     enum slot_joined joined;
     struct place *place; /* state folder while the slot is OPEN */
     bool is_alone;       /* the node has no peers, so every wait ends */
-    bool diverges;       /* the node's weights sometimes become NaN */
-    bool may_end;  /* the node may end by itself, because peers refuse it or its weights were NaN */
+    bool diverges;       /* the node's weights sometimes become invalid (given_poison) */
+    /* The node may end by itself, because peers refuse it or its weights were invalid. */
+    bool may_end;
     uint32_t kind; /* kind of the tensors */
     size_t parameters;
     struct given given; /* the node's tensors; they may be freed after close */
@@ -87,7 +88,7 @@ void slot_say_where(void);
 /* Ends the program with a printf-formatted message. */
 _Noreturn void slot_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Checks that a call has returned an allowed result, and an error text if it failed. Otherwise ends
+/* Checks that a call has returned an allowed result, and that the result has a text. Otherwise ends
  * the program. */
 void slot_expect(struct player *player, const struct slot *slot, enum call call, int error,
                  uint32_t allowed);
