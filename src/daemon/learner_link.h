@@ -115,9 +115,9 @@ void learner_link_set_more(struct learner_link *link, bool has_more);
 
 /* The stepping thread calls the following functions. */
 
-/* Returns the oldest request, valid until learner_link_done; NULL if there is none. If the loop has
- * orders for which the queue had no space, waits for them first. Otherwise a node that receives
- * more per step than the queue holds would fall behind without bound. */
+/* Returns the oldest request, valid until learner_link_done; NULL if there is none. If the queue is
+ * empty while the loop has further orders, waits for one. Otherwise a node that receives more per
+ * step than the queue holds would fall behind without bound. */
 const struct learner_request *learner_link_peek(struct learner_link *link);
 void learner_link_done(struct learner_link *link);
 /* Performs an order, and reports its answer unless it is TRAIN. Returns the processor time that the

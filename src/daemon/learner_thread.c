@@ -7,7 +7,7 @@
 #include "training/step_time.h"
 
 #define MEMORY_NS   1000000000u
-#define PROGRESS_NS 20000000 /* minimum nanoseconds between two STEPPED events */
+#define PROGRESS_NS 20000000 /* minimum ns between two STEPPED events, except at a PUBLISH */
 
 struct learner_thread {
     struct learner *learner;

@@ -328,7 +328,7 @@ static json_t *orders_json(const struct node *node)
     return list;
 }
 
-/* Returns pairs of rumor number and age in seconds, for the rumors of origin i. */
+/* Returns pairs of rumor number and age in seconds, for some rumors of origin i. */
 static json_t *arrivals_json(const struct node *node, uint64_t now_ns, uint32_t i)
 {
     struct node_arrival arrivals[NODE_ARRIVALS];

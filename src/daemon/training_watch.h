@@ -71,8 +71,9 @@ void training_watch_on_vitals(struct training_watch *watch, uint64_t now_ns,
                               const struct learner_event *event);
 /* Compares the base that a leaving node has saved with the best evaluation and with the last one.
  * Returns false if it is clearly below neither. Otherwise writes the warning, which names the
- * better one of the averaged base and the best base on the disk. saved, averaged: evaluations on
- * the samples of the periodic ones. is_kept: the saved base has just become the best base. */
+ * averaged base or the best base on the disk if it is better, else older bases. saved, averaged:
+ * evaluations on the samples of the periodic ones. is_kept: the saved base has just become the best
+ * base. */
 bool training_watch_final_warning(const struct training_watch *watch,
                                   const struct evaluation *saved, const struct evaluation *averaged,
                                   bool is_kept, char text[static GUARD_TEXT_BYTES]);
