@@ -15,7 +15,7 @@
 #include "state/model_folder.h"
 #include "training/generator.h"
 
-#define BYTES 256 /* number of different tokens of a model that reads text byte by byte */
+#define BYTES 256 /* a model with at most this many tokens reads and writes bytes */
 /* Maximum sequence length with a model of another library; its own maximum may be larger. */
 #define LENGTH_MAX 1024
 
@@ -121,7 +121,7 @@ static enum error put_prompt(struct bench *bench, const char *prompt, struct pro
     return OK;
 }
 
-/* Prints all tokens as one JSON object, also as text if they are UTF-8. */
+/* Prints all tokens as one JSON object, also as text if they are bytes of UTF-8. */
 static void generate_json(struct bench *bench, const struct options *options)
 {
     json_t *tokens = json_array(), *object = json_object();

@@ -210,8 +210,8 @@ static void wait_for(struct inference_client *client, uint64_t span_ns)
         transport_run(client->transport);
 }
 
-/* Waits for span_ns or until the connection ends. Runs the transport meanwhile, so that the node
- * keeps the connection open. */
+/* Waits for span_ns or until the connection ends. Runs the transport meanwhile, which shows whether
+ * the node closes the connection. */
 static void sleep_for(struct inference_client *client, uint64_t span_ns)
 {
     const enum progress before = client->progress;

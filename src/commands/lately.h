@@ -25,7 +25,7 @@ struct lately {
 void lately_note(struct lately *lately, double at_s, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Formats the i-th newest change as a line, without a line feed, and returns `out`. i < count. */
+/* Formats change i (0 = the newest) as a line without a line feed, and returns `out`. */
 const char *lately_line(const struct lately *lately, size_t i, double now_s,
                         char out[static LATELY_TEXT_BYTES + 24]);
 

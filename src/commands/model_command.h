@@ -1,4 +1,4 @@
-/* hearsay model: prints a line of layers as a table, without training it. */
+/* hearsay model: prints a model's layers as a table, and can measure their times. */
 #ifndef HEARSAY_COMMANDS_MODEL_COMMAND_H
 #define HEARSAY_COMMANDS_MODEL_COMMAND_H
 

@@ -1,4 +1,4 @@
-/* hearsay node: runs a node; this file has its options. */
+/* hearsay node: reads the options and runs a node (daemon/daemon.h). */
 #ifndef HEARSAY_COMMANDS_NODE_COMMAND_H
 #define HEARSAY_COMMANDS_NODE_COMMAND_H
 

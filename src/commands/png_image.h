@@ -9,7 +9,8 @@
 
 /* Reads pixels[channels, height, width] from any PNG: as grey for one channel, with Pillow's
  * formula, or as red, green and blue for three. Transparent pixels become black. Returns MISMATCH
- * for another image size or another number of channels, and MALFORMED for an error of libpng. */
+ * if the image has another size or `shape` neither 1 nor 3 channels, and MALFORMED for an error of
+ * libpng. */
 enum error png_image_read(const char *path, struct shape shape, uint8_t *pixels,
                           struct problem *problem) MUST_USE;
 

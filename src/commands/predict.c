@@ -75,8 +75,8 @@ static enum error finish(void *self, int count, char **words, struct problem *pr
     return error;
 }
 
-/* Returns true if the model was trained with float32 samples: its file then stores no
- * normalisation of bytes. */
+/* Returns true if the model was trained with float32 samples: its file then stores mean 0 and scale
+ * 1. */
 static bool learned_floats(const struct safetensors_about *about)
 {
     return about->mean == 0 && about->scale == 1;
@@ -132,7 +132,7 @@ static enum error load_model(struct bench *bench, const char *path, struct probl
     return OK;
 }
 
-/* The node normalises bytes itself, so about.mean stays 0. */
+/* The node normalises bytes itself, so about.scale is only a sign: 0 = bytes, 1 = float32. */
 static enum error meet_node(struct bench *bench, struct problem *problem)
 {
     struct inference_client_options options = {.swarm_key = bench->options->swarm_key,
@@ -353,8 +353,8 @@ static bool is_png(const char *path)
     return is_read && memcmp(begin, magic, sizeof magic) == 0;
 }
 
-/* Chooses the order of the dimensions, channels first or last. If both are possible, takes the one
- * that matches the model's input. */
+/* Takes the channels as the last dimension if this matches the model's input, otherwise as the
+ * first. */
 static enum error order_as_learned(const struct bench *bench, struct npy_file *file,
                                    struct problem *problem)
 {

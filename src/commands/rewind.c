@@ -40,7 +40,7 @@ struct base {
     /* Inode of the file, since one base file may have two names. */
     uint64_t inode;
     struct safetensors_about about;
-    /* Number of rumors in the base, also of the member with the given id. */
+    /* Members and rumors in the base, and rumors of the member with the given id. */
     struct base_summary summary;
 };
 

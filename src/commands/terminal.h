@@ -11,7 +11,7 @@
 #define TERMINAL_ROWS    24
 
 struct terminal {
-    int rows, columns; /* size; 0 = not a terminal, or one without cursor movement (TERM=dumb) */
+    int rows, columns; /* size; 0 = no terminal, or TERM is unset or dumb */
     bool is_utf8;      /* the output may contain UTF-8, even if it is a file */
     bool has_color;    /* the output may contain colours */
 };

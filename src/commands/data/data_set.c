@@ -22,8 +22,8 @@ struct report {
     struct dataset train, test;
     struct moments numbers; /* statistics of the training samples */
     struct moments targets; /* statistics of all training targets together */
-    uint64_t *train_counts; /* [classes] samples per class in the training data */
-    uint64_t *test_counts;  /* [classes] samples per class in the test data */
+    uint64_t *train_counts; /* [classes] training samples, or tokens, per class */
+    uint64_t *test_counts;  /* [classes] test samples, or tokens, per class */
 };
 
 static int64_t token_at(const struct dataset *set, size_t i)

@@ -31,8 +31,8 @@ static struct canvas canvas_of(struct shape shape)
     return canvas;
 }
 
-/* Returns the mean of one channel over the pixels that a dot covers, scaled to 0 .. 1. Returns 0 if
- * the dot is outside the image. */
+/* Returns the mean of one channel over the pixels that a dot covers, scaled to 0 .. 1. Returns 0
+ * outside the image, and if high <= low. */
 static double dot(const struct data_show *show, const struct canvas *canvas, const float *sample,
                   int channel, int row, int column)
 {

@@ -24,7 +24,8 @@ struct data_show {
 
 void data_show_samples(FILE *out, const struct data_show *show);
 
-/* Prints the beginning of a text, with a dot for each byte that is not printable. */
+/* Prints the beginning of a text, with a dot for each control character except tab and line
+ * feed. */
 void data_show_text(FILE *out, const char *text, size_t bytes);
 
 #endif

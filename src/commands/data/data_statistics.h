@@ -28,7 +28,8 @@ json_t *moments_json(const struct moments *moments);
 json_t *counts_json(const uint64_t *counts, size_t classes);
 
 /* Prints how often each class occurs in the training data and, unless test is NULL, in the test
- * data. If there are many classes, prints only the rarest and the most frequent ones. */
+ * data. If there are many classes, prints only the rarest and the most frequent ones of the
+ * training data. */
 void counts_print(FILE *out, const uint64_t *train, const uint64_t *test, size_t classes);
 
 /* Returns the number of classes that occur at least once. */

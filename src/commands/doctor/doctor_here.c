@@ -78,8 +78,8 @@ static void look_at_log(struct doctor *doctor)
         (void)unlink(path);
 }
 
-/* Checks whether the folder is writable, by writing to it: access() ignores read-only file systems,
- * and is wrong for root. */
+/* Checks whether the folder is writable, by creating a file in it; access() checks only
+ * permissions. */
 static bool can_write(const char *dir)
 {
     char path[CONFIG_PATH_BYTES + 32];
@@ -124,7 +124,7 @@ static void look_at_folder(struct doctor *doctor)
 
 static void look_at_disk(struct doctor *doctor)
 {
-    /* counted even if the node does not train, so the needed space is an upper bound */
+    /* The moments are counted even if the node does not train, so the result is an upper bound. */
     const uint32_t moments = optimizers[doctor->config.train.optimizer].moments;
     const uint64_t needed_bytes = learner_state_bytes(doctor->parameters, moments) * COPIES +
                                   doctor->parameters * sizeof(float) * BASES;

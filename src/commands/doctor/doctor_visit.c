@@ -89,8 +89,8 @@ static void say_goodbye(struct visit *visit)
     CHECK(peer_say(&visit->peer, &bye));
 }
 
-/* Sends our settings and waits for the peer's. A peer of release 0.1.0 answers with BYE instead,
- * so its settings are not compared. */
+/* Sends our settings and waits for the peer's. A peer of an older protocol would answer with BYE,
+ * so it gets no settings. */
 static void show_settings(struct round *round, struct visit *visit)
 {
     const uint8_t *text = (const uint8_t *)round->settings;

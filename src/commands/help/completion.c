@@ -13,7 +13,7 @@
 struct asked {
     FILE *out;
     const char *typed;       /* beginning of the word to complete */
-    char before[WORD_BYTES]; /* text in front of each candidate: "--set=", or "" */
+    char before[WORD_BYTES]; /* text in front of each candidate, such as "--set=" */
 };
 
 static void offer(const struct asked *asked, const char *word, const char *help)

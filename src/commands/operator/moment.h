@@ -1,5 +1,5 @@
-/* Finds the first rumor of a member since a given time, for an order that retracts the later ones.
- * The node's status page has arrival times of rumors (node_arrivals in node/expulsion_api.h).
+/* Finds a member's rumors since a given time, for an order that retracts them. The node's status
+ * page has arrival times of rumors (node_arrivals in node/expulsion_api.h).
  *
  *   "14:30" ─► moment_parse ─► moment ─► its age ─┬─► moment_keep ─► number of rumors that stay
  *   status.sock ─► page: arrivals, log_horizon_s ───┘

@@ -180,7 +180,7 @@ void order_giver_end(struct order_giver *giver)
     giver->page = NULL;
 }
 
-/* Gives the node some of the orders, as many as fit in one file, and waits until it applies them.
+/* Gives the node at most ORDERS_HANDED orders in one file, and waits until it applies them.
  */
 static enum error give_some(struct order_giver *giver, struct order *orders, uint32_t count,
                             struct problem *problem)
