@@ -150,7 +150,7 @@ HEARSAY_API int hearsay_open(const struct hearsay_options *options, struct hears
 HEARSAY_API int hearsay_stream(struct hearsay *node, void *stream);
 
 /* Waits until the node has the swarm's base, then fills the tensors with it. If no node answers for
- * ten seconds, the node continues alone. timeout_s < 0: waits without a limit. */
+ * ten seconds, or all have left, the node continues alone. timeout_s < 0: waits without a limit. */
 HEARSAY_API int hearsay_join(struct hearsay *node, double timeout_s);
 
 /* Reports a step; call it after each optimizer step. samples: samples of the step, 1 .. 2^32 - 1.

@@ -285,6 +285,30 @@ void engine_begin(struct engine *engine)
     begin_thread(engine);
 }
 
+static void end_thread(struct engine *engine)
+{
+    CHECK(engine->has_begun);
+    CHECK(pthread_join(engine->thread, NULL) == 0);
+    engine->has_begun = false;
+}
+
+enum error engine_begin_again(struct engine *engine, struct problem *problem)
+{
+    CHECK(engine->standing.end == ENGINE_LOST && !engine->caller.is_filled);
+    end_thread(engine);
+    learner_link_end(&engine->link);
+    engine->host.setup.backend = NULL; /* stays open, because the tensors use it */
+    host_free(&engine->host);
+    memset(&engine->host, 0, sizeof engine->host);
+    engine->may_step = false;
+    const enum error error = engine_open(engine, problem);
+    if (error != OK)
+        return error;
+    engine->standing.end = ENGINE_RUNS;
+    engine_begin(engine);
+    return OK;
+}
+
 static void say_progress(struct engine *engine)
 {
     if (engine->progress.steps > 0 && learner_link_say_progress(&engine->link, &engine->progress))
@@ -329,6 +353,8 @@ static void perform(struct engine *engine, const struct action *order)
 void engine_perform(struct engine *engine)
 {
     const struct learner_request *request;
+    if (!engine->has_begun)
+        return;
     say_progress(engine);
     while ((request = learner_link_peek(&engine->link))) {
         CHECK(request->kind == LEARNER_ORDER);
@@ -420,7 +446,8 @@ struct engine_wishes *engine_wish(struct engine *engine)
 void engine_wished(struct engine *engine)
 {
     unlock(engine);
-    transport_wake(engine->host.transport);
+    if (engine->host.transport) /* NULL only if engine_begin_again has failed */
+        transport_wake(engine->host.transport);
 }
 
 char *engine_page(struct engine *engine, size_t *bytes)
@@ -462,9 +489,8 @@ static enum error save(struct engine *engine, struct problem *problem)
 enum error engine_end(struct engine *engine, struct problem *problem)
 {
     sigset_t all, before;
-    CHECK(engine->has_begun);
-    CHECK(pthread_join(engine->thread, NULL) == 0);
-    engine->has_begun = false;
+    if (engine->has_begun)
+        end_thread(engine);
     const enum engine_reason end = engine->standing.end;
     const bool is_shared = end == ENGINE_CLASH && engine->host.is_shared;
     if (end != ENGINE_LEFT && end != ENGINE_DIVERGED && !is_shared)

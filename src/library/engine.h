@@ -134,6 +134,10 @@ struct engine *engine_new(void);
 enum error engine_open(struct engine *engine, struct problem *problem) MUST_USE;
 void engine_begin(struct engine *engine);
 
+/* Starts again from the checkpoint or the initial weights, after ENGINE_LOST and before the tensors
+ * are filled. After an error the node has ended. */
+enum error engine_begin_again(struct engine *engine, struct problem *problem) MUST_USE;
+
 /* Called by the caller's thread: reports its steps to the loop and performs the queued orders.
  * After the loop's thread has ended, no new orders come. */
 void engine_perform(struct engine *engine);

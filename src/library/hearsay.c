@@ -59,7 +59,8 @@ static int on_end(struct hearsay *node, const struct engine_standing *standing)
     case ENGINE_LOST:
         return handle_fail(node, HEARSAY_ENDED,
                            "no reachable member has the rest of the base; close the node, and open "
-                           "it again to continue from its checkpoint");
+                           "it again: it continues from its checkpoint, or without one from the "
+                           "tensors");
     case ENGINE_DIVERGED:
         return handle_fail(node, HEARSAY_ENDED,
                            "the weights were NaN or infinite three times within an hour (%.120s), "
@@ -82,14 +83,29 @@ static bool has_joined(const struct engine *engine, const struct engine_standing
     return standing->is_running && (engine->may_step || !engine->config.train.enabled);
 }
 
+/* Starts the node again after it has lost the members that had the rest of its base. */
+static int begin_again(struct hearsay *node)
+{
+    struct problem problem;
+    handle_lock(node); /* other threads must not see an engine without a node */
+    const enum error error = engine_begin_again(node->engine, &problem);
+    handle_unlock(node);
+    return error == OK ? HEARSAY_OK : handle_fail(node, HEARSAY_FAILED, "%s", problem.text);
+}
+
 static int join(struct hearsay *node, uint64_t due_ns)
 {
     struct engine *engine = node->engine;
     struct engine_standing standing;
     if (engine_count(engine).has_joined)
         return HEARSAY_OK;
-    if (!engine_wait(engine, due_ns, has_joined, &standing))
-        return on_end(node, &standing);
+    while (!engine_wait(engine, due_ns, has_joined, &standing)) {
+        if (standing.end != ENGINE_LOST)
+            return on_end(node, &standing);
+        const int error = begin_again(node);
+        if (error != HEARSAY_OK)
+            return error;
+    }
     engine_fill(engine);
     return HEARSAY_OK;
 }

@@ -81,7 +81,8 @@ static void restart(struct node *node)
     fetch_restart_wait(node);
     (void)notes_add(
         &node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_WARNING,
-        "no reachable member has the rest of the base; this node restarts from its own checkpoint");
+        "no reachable member has the rest of the base; this node starts again from its own "
+        "checkpoint, or from its initial weights");
 }
 
 /* Returns true if orders admit members but not this node, and no neighbour was found in time. */
@@ -92,16 +93,24 @@ static bool is_refused(const struct node *node)
            node_admission(node, node->options.identity->id) == ADMISSION_NONE;
 }
 
+/* Returns true if this node has had neighbours and has waited for others for NODE_LOST_WAIT_NS. A
+ * joiner that knows no member, or whose members have all left, waits only NODE_JOIN_WAIT_NS. */
+static bool is_lost(const struct node *node)
+{
+    const bool waits_long = joining_has_joined(node) || membership_may_return(node);
+    return node->join->company_ns > 0 && node->now_ns - node->join->company_ns >=
+                                             (waits_long ? NODE_LOST_WAIT_NS : NODE_JOIN_WAIT_NS);
+}
+
 void join_consider(struct node *node)
 {
     struct join *join = node->join;
     if (connection_neighbours(node) > 0)
         join_on_company(node);
     CHECK(join->company_ns <= node->now_ns);
-    const bool is_lost = join->company_ns && node->now_ns - join->company_ns >= NODE_LOST_WAIT_NS;
     const bool is_stuck =
         !base_is_whole(node) && node->now_ns - fetch_wrote_ns(node) >= NODE_LOST_WAIT_NS;
-    if (!base_is_whole(node) && (is_lost || is_stuck) && leaving_stage(node) == STAGE_RUNNING)
+    if (!base_is_whole(node) && (is_lost(node) || is_stuck) && leaving_stage(node) == STAGE_RUNNING)
         restart(node);
     if (joining_has_joined(node) || !base_is_whole(node))
         return;
@@ -111,7 +120,7 @@ void join_consider(struct node *node)
         leave_on_turned_away(node);
     else if (is_alone)
         joining_join(node, "no peer has answered; this node trains alone and keeps dialling");
-    else if (is_lost)
+    else if (is_lost(node))
         joining_join(node, "the last neighbour is lost; this node trains alone on the received "
                            "rumors and keeps dialling");
 }

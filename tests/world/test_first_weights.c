@@ -199,7 +199,7 @@ static void one_whose_donor_has_gone_begins_again_with_its_own(void **state)
     while (notes_of(late) == 0)
         run(MS_NS);
     world_kill(&world, first, true);
-    run(200 * SECOND_NS);
+    run(2 * NODE_JOIN_WAIT_NS + SECOND_NS);
     assert_false(node_has_taken_first(world.nodes[late].node));
     assert_true(world.nodes[late].training);
 }

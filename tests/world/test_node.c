@@ -416,6 +416,28 @@ static void a_joiner_that_loses_all_neighbours_waits_a_minute_before_training(vo
     assert_true(world.nodes[1].training);
 }
 
+/* Node 0 has not joined either: it waits for node 2, which never starts. */
+static void a_joiner_whose_only_member_leaves_trains_alone_after_ten_seconds(void **state)
+{
+    (void)state;
+    const struct node_options options = usual_options();
+    for (uint32_t i = 0; i < 3; i++)
+        (void)add(&options);
+    world_introduce(&world, 0, 2);
+    world_introduce(&world, 1, 0);
+    world_start(&world, 0);
+    world_start(&world, 1);
+    run(3 * SECOND_NS);
+    assert_int_equal(neighbours(1), 1);
+    world_leave(&world, 0);
+    while (neighbours(1) > 0)
+        run(10 * MS_NS);
+    run(9 * SECOND_NS);
+    assert_false(world.nodes[1].training);
+    run(2 * SECOND_NS);
+    assert_true(world.nodes[1].training);
+}
+
 static uint64_t trace_of(uint64_t seed)
 {
     world_free(&world);
@@ -459,6 +481,7 @@ int main(void)
         STORY(a_joiner_requests_and_receives_rumors),
         STORY(a_joiner_does_not_take_a_newcomer_for_the_swarm),
         STORY(a_joiner_that_loses_all_neighbours_waits_a_minute_before_training),
+        STORY(a_joiner_whose_only_member_leaves_trains_alone_after_ten_seconds),
         STORY(the_same_seed_gives_the_same_trace),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -252,6 +252,23 @@ static void a_node_without_a_checkpoint_resets_when_no_base_is_left(void **state
     must_agree(2 * SECOND_NS);
 }
 
+static void a_joiner_resets_soon_if_the_members_with_the_base_have_left(void **state)
+{
+    (void)state;
+    struct node_options options = busy_options();
+    options.serve_bytes_per_s = 500;
+    options.grace_ns = SECOND_NS;
+    start_swarm(2, &options);
+    run(30 * SECOND_NS);
+    const uint32_t joiner = join(&options, 2);
+    until_blocks(joiner, SMALL_BLOCKS / 3, 20 * SECOND_NS);
+    world_leave(&world, 0);
+    world_leave(&world, 1);
+    until(is_newborn, joiner, NODE_JOIN_WAIT_NS + 5 * SECOND_NS);
+    until(is_training, joiner, NODE_JOIN_WAIT_NS + 5 * SECOND_NS);
+    must_agree(2 * SECOND_NS);
+}
+
 static void a_node_with_a_checkpoint_continues_when_no_base_is_left(void **state)
 {
     (void)state;
@@ -289,6 +306,7 @@ int main(void)
         STORY(a_swarm_continues_together_after_a_power_cut),
         STORY(a_long_absent_node_takes_over_a_base_and_keeps_its_residual),
         STORY(a_node_without_a_checkpoint_resets_when_no_base_is_left),
+        STORY(a_joiner_resets_soon_if_the_members_with_the_base_have_left),
         STORY(a_node_with_a_checkpoint_continues_when_no_base_is_left),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -58,6 +58,17 @@ uint32_t membership_reachable(const struct node *node)
     return node->membership->reachable;
 }
 
+bool membership_may_return(const struct node *node)
+{
+    const struct members *members = membership_members(node);
+    for (uint32_t i = 1; i < members->count; i++) {
+        const struct member *member = &members->members[i];
+        if (member->record.stage != STAGE_LEFT && !member->is_expelled && !member->is_barred)
+            return true;
+    }
+    return false;
+}
+
 bool membership_has_joined(const struct node *node, const uint8_t id[static ID_BYTES])
 {
     const struct member *member = membership_find(node, id);

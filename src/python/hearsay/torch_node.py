@@ -237,8 +237,8 @@ class Node:
     def join(self, timeout: float | None = None) -> bool:
         """Waits for the swarm's model and fills the model with it.
 
-        If no node answers for ten seconds, the node continues alone. Private tensors and the
-        optimizer's state are restored from this node's checkpoint, if it has them.
+        If no node answers for ten seconds, or all have left, the node continues alone. Private tensors
+        and the optimizer's state are restored from this node's checkpoint, if it has them.
 
         timeout    seconds to wait at most; None: no limit
         Returns False if the time limit came first: call `join` again to continue the wait. Raises

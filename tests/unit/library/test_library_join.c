@@ -219,6 +219,77 @@ static void one_of_other_first_weights_takes_those_of_the_swarm(void **state)
     (void)end(&first);
 }
 
+#define LARGE (4 * 8192) /* numbers of four blocks */
+
+/* Opens a node with one tensor of LARGE numbers. It leaves within half a second, and sends a byte a
+ * second to joiners. */
+static struct hearsay *open_large(const char *name, unsigned seed, float *weights,
+                                  const char *peers)
+{
+    char identity[64], state[64], seeds[96];
+    struct hearsay *node;
+    const struct hearsay_tensor tensor = {.name = "w",
+                                          .data = weights,
+                                          .shape = {LARGE},
+                                          .dimensions = 1,
+                                          .dtype = HEARSAY_FLOAT32,
+                                          .device = HEARSAY_CPU};
+    (void)snprintf(identity, sizeof identity, "node.identity=%s.key", name);
+    (void)snprintf(state, sizeof state, "node.state_dir=%s", name);
+    (void)snprintf(seeds, sizeof seeds, "node.peers=%s", peers);
+    program_need_identity(strchr(identity, '=') + 1, seed);
+    const char *settings[] = {
+        "node.listen=127.0.0.1:0", "node.swarm_key=swarm.key",    identity, state, seeds,
+        "node.grace_s=0.5",        "exchange.serve_bytes_per_s=1"};
+    const struct hearsay_options options = {.abi = HEARSAY_ABI,
+                                            .tensors = &tensor,
+                                            .tensors_count = 1,
+                                            .settings = settings,
+                                            .settings_count = 7,
+                                            .run = "large"};
+    assert_int_equal(hearsay_open(&options, &node), HEARSAY_OK);
+    return node;
+}
+
+static struct hearsay_info info_of(struct hearsay *node)
+{
+    struct hearsay_info info = {.abi = HEARSAY_ABI};
+    assert_int_equal(hearsay_info(node, &info), HEARSAY_OK);
+    return info;
+}
+
+/* The joiner has some blocks of the base when its only peer leaves. It starts again and trains
+ * from its own first weights. */
+static void one_whose_peer_leaves_during_the_transfer_continues_alone(void **state)
+{
+    static float theirs[LARGE], ours[LARGE];
+    struct program peer = {.name = "leaves"};
+    char address[64];
+    (void)state;
+    for (int i = 0; i < LARGE; i++) {
+        theirs[i] = 0.25f;
+        ours[i] = -0.5f;
+    }
+    peer.node = open_large("leaves", 20, theirs, "");
+    assert_int_equal(hearsay_join(peer.node, PROGRAM_FOREVER), HEARSAY_OK);
+    theirs[0] += 1;
+    assert_int_equal(hearsay_step(peer.node, 1, 0, NULL), HEARSAY_OK);
+    assert_int_equal(hearsay_settle(peer.node, PROGRAM_FOREVER), HEARSAY_OK);
+    program_address(&peer, address);
+    struct hearsay *joiner = open_large("stays", 21, ours, address);
+    while (info_of(joiner).neighbours == 0)
+        assert_int_equal(hearsay_join(joiner, 0.05), HEARSAY_TIMEOUT);
+    assert_int_equal(hearsay_close(peer.node, PROGRAM_FOREVER), HEARSAY_OK);
+    assert_int_equal(hearsay_free(peer.node), HEARSAY_OK);
+    assert_int_equal(hearsay_join(joiner, PROGRAM_FOREVER), HEARSAY_OK);
+    for (int i = 0; i < LARGE; i++)
+        assert_true(ours[i] == -0.5f);
+    assert_int_equal(info_of(joiner).members, 1);
+    assert_int_equal(hearsay_step(joiner, 1, 0, NULL), HEARSAY_OK);
+    assert_int_equal(hearsay_close(joiner, PROGRAM_FOREVER), HEARSAY_OK);
+    assert_int_equal(hearsay_free(joiner), HEARSAY_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +301,7 @@ int main(void)
         cmocka_unit_test(checkpoints_that_are_gone_and_other_weights_are_refused),
         cmocka_unit_test(another_model_is_refused_with_a_sentence),
         cmocka_unit_test(one_of_other_first_weights_takes_those_of_the_swarm),
+        cmocka_unit_test(one_whose_peer_leaves_during_the_transfer_continues_alone),
     };
     return cmocka_run_group_tests(tests, programs_begin, programs_end);
 }
