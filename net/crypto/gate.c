@@ -153,8 +153,9 @@ static enum error other_model(const struct introduction *ours, const struct intr
     if (introduction_same_form(ours, theirs))
         return problem_set(difference, MISMATCH, "other first weights than ours");
     if (has_form(ours) && has_form(theirs))
-        return problem_set(difference, MISMATCH,
-                           "other model: as many parameters as ours, but other layers or input");
+        return problem_set(
+            difference, MISMATCH,
+            "other model: as many parameters as ours, but another layer, input or task");
     return problem_set(difference, MISMATCH,
                        "other model, or other first weights: its release can take over no first "
                        "weights; upgrade it, or set model.seed and model.start as there");

@@ -98,7 +98,7 @@ start larger --set "node.peers=$address" --set 'model.layers=dense 20, relu, den
 wait_for 20 'larger to see the difference' \
     notes larger 'other model: theirs dense 16, ours dense 20; give all nodes the same model'
 wait_for 20 'one to see the difference' \
-    notes one 'other model: theirs has 15,910 parameters, ours 12,730'
+    notes one 'other model: theirs has 15,910 parameters, ours 12,730; its own message names the first difference'
 reap larger 3
 says "$dir/larger.err" 'no peer accepts this node: .*other model.*--alone' ||
     fail "larger does not say why it ended: $(<"$dir/larger.err")"

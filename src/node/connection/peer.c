@@ -142,9 +142,9 @@ static enum error create_answer(struct peer *peer, const struct credentials *cre
     return error;
 }
 
-/* Appends a refusal to `out`. A dialer whose model has another form also gets the list of parts
- * of our model. */
-static void create_refusal(struct peer *peer, const struct credentials *credentials,
+/* Appends a refusal to `out`. A dialer whose model has another form also gets the list of parts of
+ * our model. Returns true if it does. */
+static bool create_refusal(struct peer *peer, const struct credentials *credentials,
                            const struct entry_key *key, const uint8_t *ephemeral)
 {
     struct gate gate = key->gate;
@@ -162,6 +162,15 @@ static void create_refusal(struct peer *peer, const struct credentials *credenti
         peer->out_bytes += LENGTH_BYTES + bytes + PARTS_ADD;
     }
     secret_wipe(&gate, sizeof gate);
+    return has_parts;
+}
+
+/* Adds who names the difference: this node knows only the size of the dialer's model. */
+static void point_to_dialer(struct problem *problem)
+{
+    const size_t used = strlen(problem->text);
+    (void)snprintf(problem->text + used, sizeof problem->text - used,
+                   "; its own message names the first difference");
 }
 
 /* On the accepting side: handles the first frame, which consists of the gate and message 1. */
@@ -177,7 +186,8 @@ static enum error on_greeting(struct peer *peer, const struct credentials *crede
     if (introduction_compare(&credentials->ours, &theirs, problem) != OK) {
         peer->theirs = theirs;
         peer->asks = theirs.protocol == PROTOCOL_PROBE;
-        create_refusal(peer, credentials, key, frame + GATE_BYTES);
+        if (create_refusal(peer, credentials, key, frame + GATE_BYTES))
+            point_to_dialer(problem);
         return MISMATCH;
     }
     peer->protocol = introduction_common(&credentials->ours, &theirs);

@@ -226,8 +226,8 @@ static void describes_a_difference_in_one_sentence(void **state)
 
     introduction_make(&theirs, "swarm", "dense 11", 235146);
     assert_int_equal(introduction_compare(&ours, &theirs, &problem), MISMATCH);
-    assert_string_equal(problem.text,
-                        "other model: as many parameters as ours, but other layers or input");
+    assert_string_equal(
+        problem.text, "other model: as many parameters as ours, but another layer, input or task");
     assert_true(introduction_has_other_form(&ours, &theirs));
 
     introduction_make(&theirs, "swarm", "dense 10; seed 2", 235146);
