@@ -14,7 +14,9 @@
 
 struct join {
     uint64_t company_ns; /* time of the last neighbour, or other sign of a swarm; 0 = never */
-    bool is_turned_away;
+    bool is_turned_away; /* a dialled member does not admit this node */
+    /* a dialled peer refuses this node for a reason that lasts, such as another model */
+    bool is_refused;
     bool must_restart; /* a RESTART action is due */
 };
 
@@ -38,6 +40,11 @@ void join_on_company(struct node *node)
 void join_on_turned_away(struct node *node)
 {
     node->join->is_turned_away = true;
+}
+
+void join_on_closed(struct node *node, const struct peer *peer)
+{
+    node->join->is_refused |= peer->dialled && connection_certainty(peer) == NOTE_LASTING;
 }
 
 void join_ask_to_confirm(struct node *node)
@@ -119,7 +126,9 @@ void join_consider(struct node *node)
     if ((is_alone && join->is_turned_away) || is_refused(node))
         leave_on_turned_away(node);
     else if (is_alone)
-        joining_join(node, "no peer has answered; this node trains alone and keeps dialling");
+        joining_join(node, join->is_refused
+                               ? "peers have answered, but none accepts this node"
+                               : "no peer has answered; this node trains alone and keeps dialling");
     else if (is_lost(node))
         joining_join(node, "the last neighbour is lost; this node trains alone on the received "
                            "rumors and keeps dialling");

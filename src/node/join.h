@@ -14,6 +14,8 @@ size_t join_arena_bytes(void);
 void join_on_company(struct node *node);
 /* Call it when a dialled member does not admit this node. */
 void join_on_turned_away(struct node *node);
+/* Call it when a conversation has ended. */
+void join_on_closed(struct node *node, const struct peer *peer);
 /* Joins if the version of neighbour `from` shows that this node has the swarm's base, except for
  * the newest rumors. missing: rumors of that version that this node lacks; 0 if that version does
  * not count. */

@@ -286,6 +286,7 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
     if (!reason[0] && peer->state == PEER_ANSWERED)
         reason = PEER_NO_ANSWER;
     note_closed(node, peer, reason[0] ? reason : "the connection ended without BYE");
+    join_on_closed(node, peer);
     dialer_on_closed(node, peer);
     rate_on_end(node, peer);
     broadcast_on_end(node, peer);

@@ -416,6 +416,21 @@ static void a_joiner_that_loses_all_neighbours_waits_a_minute_before_training(vo
     assert_true(world.nodes[1].training);
 }
 
+static void one_that_all_refuse_does_not_say_that_no_peer_has_answered(void **state)
+{
+    (void)state;
+    start_usual_swarm(1);
+    struct node_options options = usual_options();
+    options.model = "another model";
+    (void)add(&options);
+    world_introduce(&world, 1, 0);
+    world_start(&world, 1);
+    run(12 * SECOND_NS);
+    assert_true(world.nodes[1].training);
+    assert_string_equal(world.nodes[1].last[NOTE_JOINED].text,
+                        "peers have answered, but none accepts this node");
+}
+
 /* Node 0 has not joined either: it waits for node 2, which never starts. */
 static void a_joiner_whose_only_member_leaves_trains_alone_after_ten_seconds(void **state)
 {
@@ -481,6 +496,7 @@ int main(void)
         STORY(a_joiner_requests_and_receives_rumors),
         STORY(a_joiner_does_not_take_a_newcomer_for_the_swarm),
         STORY(a_joiner_that_loses_all_neighbours_waits_a_minute_before_training),
+        STORY(one_that_all_refuse_does_not_say_that_no_peer_has_answered),
         STORY(a_joiner_whose_only_member_leaves_trains_alone_after_ten_seconds),
         STORY(the_same_seed_gives_the_same_trace),
     };
