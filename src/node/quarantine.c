@@ -355,8 +355,8 @@ static bool is_to_wait(const struct node *node, const struct withholding *hold,
 static void note_release(struct node *node, const struct origin *origin)
 {
     struct note *note = notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_INFO,
-                                  "its unusually long publications were withheld; no vote expelled "
-                                  "it, and they now enter the base");
+                                  "its publications, longer than usual, were withheld for a while "
+                                  "and now enter the base");
     identity_text(note->who, origin->id);
 }
 

@@ -258,8 +258,11 @@ static void a_publication_without_a_majority_is_applied_later(void **state)
     run(5 * SECOND_NS);
     assert_false(is_out(0));
     assert_false(is_held(0));
-    /* a note says that the publication was released */
-    assert_true(world.nodes[0].notes[NOTE_HARM] > 0);
+    /* a note says that the publication was released, and accuses nobody */
+    assert_string_equal(world.nodes[0].last[NOTE_HARM].text,
+                        "its publications, longer than usual, were withheld for a while and now "
+                        "enter the base");
+    assert_int_equal(world.nodes[0].last[NOTE_HARM].level, LEVEL_INFO);
     assert_true(applied_at(0) > had);
     must_agree(20 * SECOND_NS);
 }
