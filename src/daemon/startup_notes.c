@@ -28,19 +28,22 @@ static void say_who(struct event_log *report, uint64_t now_ns, const struct conf
     event_log_note(report, &note);
 }
 
-/* Reports a state folder that all users may enter. A node creates it for its owner only, but keeps
- * the mode of an existing one. */
+/* Reports a state folder that all users may enter or change. A node creates it for its owner only,
+ * but keeps the mode of an existing one. */
 static void say_open_folder(struct event_log *report, uint64_t now_ns, const struct config *config)
 {
     struct stat about;
     char text[CONFIG_PATH_BYTES + 128];
     if (stat(config->node.state_dir, &about) != 0 || !(about.st_mode & S_IRWXO))
         return;
-    (void)snprintf(text, sizeof text,
-                   "all users of this machine may enter the state folder; if they should not: "
-                   "chmod o= %s",
+    const bool is_writable = about.st_mode & S_IWOTH;
+    (void)snprintf(text, sizeof text, "%s: chmod o= %s",
+                   is_writable ? "all users of this machine may replace the checkpoints and the "
+                                 "model in the state folder; take that right from them"
+                               : "all users of this machine may enter the state folder; if they "
+                                 "should not",
                    config->node.state_dir);
-    event_log_say(report, now_ns, NOTE_STARTED, LEVEL_INFO, text);
+    event_log_say(report, now_ns, NOTE_STARTED, is_writable ? LEVEL_WARNING : LEVEL_INFO, text);
 }
 
 /* Values for keys with `auto` have been chosen before. */

@@ -33,6 +33,13 @@ leave one
 notes one "all users of this machine may enter the state folder; if they should not: chmod o= $dir/one" ||
     fail 'it does not say so'
 
+tell 'a folder in which all users may write is a danger, and the note says what to do'
+chmod 777 "$dir/one"
+rm "$dir/one.log"
+start one
+wait_for 60 'one to name the danger' notes one '"level":"warning","text":"all users of this machine may replace the checkpoints and the model in the state folder; take that right from them: chmod o= '
+leave one
+
 tell 'other commands'
 "$hearsay" doctor "${small[@]}" --set "node.identity=$dir/one.key" --set "node.swarm_key=$dir/swarm.key" \
     --set "node.state_dir=$dir/two" >"$dir/said.out" 2>&1 || true
