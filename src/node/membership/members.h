@@ -39,6 +39,8 @@ struct member {
     bool is_expelled; /* the operator, a proof or votes have expelled the member */
     bool is_barred;   /* not admitted to the swarm */
     bool is_doubted;  /* a note has said that `moved` does not support the claimed throughput */
+    /* Time since which shares_doubtful has returned this member; 0 = it did not, the last time. */
+    uint64_t doubtful_ns;
 };
 
 struct members {

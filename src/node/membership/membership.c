@@ -5,6 +5,9 @@
 
 /* Least silence of a dead member, in multiples of limits.silence_ns. */
 #define DEAD_AFTER 5
+/* A note names a member whose claim was doubtful for this time without a pause. The rate in the
+ * record of a member that learns in bursts, or has just begun, may exceed its movement for less. */
+#define DOUBTED_AFTER_NS (60 * SECOND_NS)
 
 size_t membership_arena_bytes(const struct node_options *options)
 {
@@ -167,11 +170,25 @@ void membership_on_rumor(struct node *node, const uint8_t id[static ID_BYTES], u
     shares_on_rumor(members, id, incarnation, &facts);
 }
 
+/* Returns true if the member's claim has been doubtful for DOUBTED_AFTER_NS. */
+static bool is_doubtful_for_long(struct node *node, const struct member *doubtful)
+{
+    const struct members *members = &node->membership->members;
+    for (uint32_t i = 0; i < members->count; i++) {
+        struct member *member = &members->members[i];
+        if (member != doubtful)
+            member->doubtful_ns = 0;
+        else if (member->doubtful_ns == 0)
+            member->doubtful_ns = node->now_ns;
+    }
+    return doubtful && node->now_ns - doubtful->doubtful_ns >= DOUBTED_AFTER_NS;
+}
+
 static void doubt(struct node *node)
 {
     const struct member *doubtful =
         shares_doubtful(&node->membership->members, node->options.weigh_throughput, node->now_ns);
-    if (!doubtful || doubtful->is_doubted)
+    if (!is_doubtful_for_long(node, doubtful) || doubtful->is_doubted)
         return;
     membership_own(node, doubtful)->is_doubted = true;
     struct note *note = notes_add(

@@ -16,7 +16,7 @@
 
 /* Four nodes in each of two regions. Updates are invented, and no model is trained. */
 #define PLAY_BASE                                                                                  \
-    "[scenario]\nseconds = 40\nupdates = made up\nparameters = 200\n"                              \
+    "[scenario]\nseconds = 80\nupdates = made up\nparameters = 200\n"                              \
     "nodes = 4 west, 64 samples/s\nnodes = 4 east, 64 samples/s\nlink = all, rtt 20 ms\n"
 #define PLAY_REST "[train]\nbatch = 8\n[exchange]\nbytes_per_s = 2000\n"
 

@@ -276,7 +276,7 @@ static void the_outcome_lists_warnings(void **state)
 {
     (void)state;
     struct outcome outcome;
-    play_out(&outcome, "fault = poison west/2, with claims 1000\n");
+    play_out(&outcome, "fault = poison west/2, with claims 1000000\n");
     for (uint32_t i = 0; i < 8; i++)
         assert_int_equal(outcome.nodes[i].warnings, i == 1 ? 1u << NOTE_DOUBT : 0);
     outcome_free(&outcome);
