@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <ctype.h>
+#include <sys/stat.h>
+
 #include "base/arena.h"
 #include "commands/json_output.h"
 #include "commands/saved_model.h"
@@ -31,12 +34,34 @@ static enum error set_format(void *format, const struct command_option *option, 
     return OK;
 }
 
-static enum format format_by_name(const char *path)
+/* Returns the extension of the last part of the path, without its dot; "" if it has none. An
+ * extension consists of letters, so "llama-1.1b" and "v2.0" are names of folders. */
+static const char *extension_of(const char *path)
 {
-    static const char end[] = ".onnx";
-    const size_t length = strlen(path), least = sizeof end - 1;
-    return length > least && strcmp(path + length - least, end) == 0 ? FORMAT_ONNX
-                                                                     : FORMAT_TRANSFORMERS;
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *dot = strrchr(name, '.');
+    if (!dot || dot == name)
+        return "";
+    for (const char *at = dot + 1; *at; at++)
+        if (!isalpha((unsigned char)*at))
+            return "";
+    return dot + 1;
+}
+
+/* Sets the format that the name calls for: ONNX for a file, else transformers. A name with another
+ * extension than a file may have is refused, unless it is a folder. */
+static enum error set_format_by_name(struct options *options, struct problem *problem)
+{
+    struct stat about;
+    const char *extension = extension_of(options->to);
+    const bool is_folder = stat(options->to, &about) == 0 && S_ISDIR(about.st_mode);
+    options->format = strcmp(extension, "onnx") == 0 ? FORMAT_ONNX : FORMAT_TRANSFORMERS;
+    if (!extension[0] || is_folder || options->format == FORMAT_ONNX)
+        return OK;
+    return problem_set(problem, MALFORMED,
+                       "%.200s: no format has the extension .%.32s: write %.*sonnx for ONNX, or a "
+                       "folder for transformers (--format transformers: one of this name)",
+                       options->to, extension, (int)(extension - options->to), options->to);
 }
 
 static enum error finish(void *self, int count, char **words, struct problem *problem)
@@ -47,9 +72,7 @@ static enum error finish(void *self, int count, char **words, struct problem *pr
                            "name one file or folder to write, as in: hearsay export model.onnx; "
                            "see: hearsay export --help");
     options->to = words[0];
-    if (options->format == FORMAT_BY_NAME)
-        options->format = format_by_name(options->to);
-    return OK;
+    return options->format == FORMAT_BY_NAME ? set_format_by_name(options, problem) : OK;
 }
 
 static enum error export_model(const struct options *options, struct arena *arena,

@@ -97,6 +97,10 @@ expect 1 'model.layers out' "$hearsay" doctor "${small[@]}" --set "model.start=$
     --set "node.identity=$dir/one.key" --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none"
 expect 1 'is not a GPT-2, Llama or ResNet' "$hearsay" export --state "$dir/other" "$dir/none"
 expect 2 'name one file or folder to write' "$hearsay" export --state "$dir/two"
+expect 2 "foo.onx: no format has the extension .onx: write $dir/foo.onnx for ONNX, or a folder" \
+    "$hearsay" export --state "$dir/two" "$dir/foo.onx"
+[[ ! -e $dir/foo.onx ]] || fail 'a folder with a mistyped name was made'
+expect 0 'config.json are written' "$hearsay" export --state "$dir/two" "$dir/gpt2-0.1b"
 
 tell 'another swarm starts from the export, whose config.json names the layers'
 start again --set model.layers= --set "model.start=$dir/gpt2" --set node.swarm=again --set train.enabled=no
