@@ -1,6 +1,7 @@
 #include "commands/status/status.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -86,12 +87,15 @@ static struct shown real(const json_t *row, const char *key)
     return out;
 }
 
-/* Prints a long text in as many lines as needed, broken at blanks if possible. Other nodes may have
- * sent it, so characters that are not printable ASCII become "?". */
-static void print_folded(FILE *out, const char *text)
+/* Prints a long text in as many lines as needed, broken at blanks if possible, with the label
+ * before the first. Other nodes may have sent the text, so characters that are not printable ASCII
+ * become
+ * "?". */
+static void print_labelled(FILE *out, const char *label, const char *text)
 {
     const size_t room = STATUS_COLUMNS - INDENT;
-    while (*text) {
+    CHECK(strlen(label) < INDENT - 2);
+    for (; *text; label = "") {
         size_t length = strlen(text);
         if (length > room) {
             length = room;
@@ -99,13 +103,18 @@ static void print_folded(FILE *out, const char *text)
                 length--;
             length = length > 0 ? length : room;
         }
-        (void)fprintf(out, "%*s", INDENT, "");
+        (void)fprintf(out, "  %-*s", INDENT - 2, label);
         for (size_t i = 0; i < length; i++)
             (void)fputc(text[i] >= ' ' && text[i] < 127 ? text[i] : '?', out);
         (void)fputc('\n', out);
         text += length;
         text += strspn(text, " ");
     }
+}
+
+static void print_folded(FILE *out, const char *text)
+{
+    print_labelled(out, "", text);
 }
 
 static void print_alone(FILE *out, const json_t *page)
@@ -169,9 +178,15 @@ static void print_traffic(FILE *out, const json_t *page)
                   amount(page, "rss_bytes", "B").text, amount(page, "log_bytes", "B").text,
                   has_checkpoint ? span(page, "checkpoint_age_s").text : "none",
                   has_checkpoint ? " old" : "");
+}
+
+static void print_saturated(FILE *out, const json_t *page)
+{
+    char text[128];
+    (void)snprintf(text, sizeof text, "%.0f weights, first in %s: the rest of each is withheld",
+                   real_of(page, "saturated"), text_of(page, "saturated_tensor", 64).text);
     if (real_of(page, "saturated") > 0)
-        (void)fprintf(out, "  saturated  %.0f weights, first in %s: the rest of each is withheld\n",
-                      real_of(page, "saturated"), text_of(page, "saturated_tensor", 64).text);
+        print_labelled(out, "saturated", text);
 }
 
 static void print_device(FILE *out, const json_t *page)
@@ -244,20 +259,35 @@ static void print_strangers(FILE *out, const json_t *page)
     }
 }
 
-/* Prints what this node knows of a member that it finds harmful. */
-static void print_evidence(FILE *out, const json_t *harm)
+/* A line about the node before it is folded. */
+struct line {
+    char text[320];
+};
+
+static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct line *line, const char *format, ...)
+{
+    const size_t used = strlen(line->text);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(line->text + used, sizeof line->text - used, format, arguments);
+    va_end(arguments);
+}
+
+/* Adds what this node knows of a member that it finds harmful. */
+static void add_evidence(struct line *line, const json_t *harm)
 {
     const double agreement = real_of(harm, "agreement"); /* NAN = unknown, as below */
     const double typical = real_of(harm, "typical_agreement"), length = real_of(harm, "length");
     if (!flag_of(harm, "harms"))
         return;
     if (isfinite(agreement))
-        (void)fprintf(out, "agreement %.2f", agreement);
+        add(line, "agreement %.2f", agreement);
     if (isfinite(agreement) && isfinite(typical))
-        (void)fprintf(out, " (typical %.2f)", typical);
+        add(line, " (typical %.2f)", typical);
     if (isfinite(length))
-        (void)fprintf(out, "%spublications %.1f times the median length",
-                      isfinite(agreement) ? ", " : "", length);
+        add(line, "%spublications %.1f times the median length", isfinite(agreement) ? ", " : "",
+            length);
 }
 
 /* Prints the members that this node finds harmful, that have votes against them, or whose rumors
@@ -267,17 +297,18 @@ static void print_harms(FILE *out, const json_t *page)
     const json_t *harms = json_object_get(page, "harms");
     for (size_t i = 0; i < json_array_size(harms); i++) {
         const json_t *harm = json_array_get(harms, i);
-        (void)fprintf(out, "  harms      %.8s: ", text_of(harm, "id", 60).text);
-        print_evidence(out, harm);
+        struct line line = {""};
+        add(&line, "%.8s: ", text_of(harm, "id", 60).text);
+        add_evidence(&line, harm);
         if (!flag_of(harm, "harms"))
-            (void)fprintf(out, "no harm seen here%s",
-                          real_of(harm, "votes") > 0 ? ", but other members voted" : "");
+            add(&line, "no harm seen here%s",
+                real_of(harm, "votes") > 0 ? ", but other members voted" : "");
         if (real_of(harm, "votes_needed") > 0)
-            (void)fprintf(out, "; %s of %s votes", whole(harm, "votes").text,
-                          whole(harm, "votes_needed").text);
+            add(&line, "; %s of %s votes", whole(harm, "votes").text,
+                whole(harm, "votes_needed").text);
         if (flag_of(harm, "suspended"))
-            (void)fprintf(out, "; suspended: its rumors are too long");
-        (void)fputc('\n', out);
+            add(&line, "; suspended: its rumors are too long");
+        print_labelled(out, "harms", line.text);
     }
 }
 
@@ -287,10 +318,12 @@ static void print_proven(FILE *out, const json_t *page)
     const json_t *proofs = json_object_get(page, "proofs");
     for (size_t i = 0; i < json_array_size(proofs); i++) {
         const json_t *proof = json_array_get(proofs, i);
-        (void)fprintf(out, "  expelled   %.8s: %s%s\n", text_of(proof, "id", 60).text,
-                      flag_of(proof, "is_voted") ? "most members voted that it harms"
-                                                 : "signed two rumors under one number",
-                      flag_of(proof, "is_suspended") ? ", too old to retract" : "");
+        struct line line = {""};
+        add(&line, "%.8s: %s%s", text_of(proof, "id", 60).text,
+            flag_of(proof, "is_voted") ? "most members voted that it harms"
+                                       : "signed two rumors under one number",
+            flag_of(proof, "is_suspended") ? ", too old to retract" : "");
+        print_labelled(out, "expelled", line.text);
     }
 }
 
@@ -307,6 +340,7 @@ void status_print_node(FILE *out, const json_t *page)
     print_training(out, page);
     print_model(out, page);
     print_traffic(out, page);
+    print_saturated(out, page);
     print_device(out, page);
     print_swarm_key(out, page);
     print_expelled(out, page);

@@ -132,6 +132,28 @@ static void shows_equivocating_members_and_whether_their_rumors_stay(void **stat
     json_decref(page);
 }
 
+static void lines_about_harm_and_saturation_are_folded(void **state)
+{
+    (void)state;
+    json_t *page =
+        json_of("{'stage':'running','saturated':1234567,'saturated_tensor':"
+                "'transformer.layers.11.attention.projection.weight.of.a.long.name','harms':["
+                "{'id':'dfeb65062101dcd0','harms':true,'agreement':-0.47,'typical_agreement':0.31,"
+                "'length':1.4,'votes':3,'votes_needed':17,'suspended':true},"
+                "{'id':'0123456789abcdef','votes':1,'votes_needed':3}]}");
+    assert_says(
+        status_print_node, page,
+        "  harms      dfeb6506: agreement -0.47 (typical 0.31), publications 1.4 times\n"
+        "             the median length; 3 of 17 votes; suspended: its rumors are too\n"
+        "             long\n"
+        "  harms      01234567: no harm seen here, but other members voted; 1 of 3 votes\n");
+    assert_says(status_print_node, page,
+                "  saturated  1234567 weights, first in\n"
+                "             transformer.layers.11.attention.projection.weight.of.a.long.n..:\n"
+                "             the rest of each is withheld\n");
+    json_decref(page);
+}
+
 static void a_node_is_described_in_few_lines(void **state)
 {
     (void)state;
@@ -325,6 +347,7 @@ int main(void)
         cmocka_unit_test(the_gpu_has_a_line_with_its_memory_and_its_part_of_the_peak),
         cmocka_unit_test(shows_expelled_members_with_the_reason),
         cmocka_unit_test(shows_equivocating_members_and_whether_their_rumors_stay),
+        cmocka_unit_test(lines_about_harm_and_saturation_are_folded),
         cmocka_unit_test(a_node_is_described_in_few_lines),
         cmocka_unit_test(a_node_that_is_alone_says_so_first_and_why),
         cmocka_unit_test(links_and_members_are_tables),
