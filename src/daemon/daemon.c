@@ -30,7 +30,7 @@ static uint64_t on_time(void *self, uint64_t now_ns)
 {
     struct daemon *daemon = self;
     sd_notify_on_time(&daemon->sd_notify, now_ns);
-    training_watch_on_time(&daemon->host.training, now_ns);
+    training_watch_on_time(&daemon->host.training, now_ns, node_has_base(daemon->host.node));
     return sd_notify_wake_ns(&daemon->sd_notify);
 }
 

@@ -143,7 +143,9 @@ int shutdown_run(const struct shutdown *closing)
     int code = save_all(closing, &problem) == OK ? 0 : 1;
     if (code != 0)
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
-    if (closing->evaluates == FINAL_TOO_LONG)
+    if (closing->evaluates != FINAL_NONE && !node_has_base(closing->node))
+        (void)fputs("hearsay: the base is not scored, because it is incomplete\n", stderr);
+    else if (closing->evaluates == FINAL_TOO_LONG)
         (void)fprintf(stderr,
                       "hearsay: the base is not scored, because that may take longer than %d s; "
                       "'hearsay eval' scores it\n",

@@ -174,9 +174,15 @@ static void evaluate_by(struct training_watch *watch, uint64_t by_ns)
     ask(watch, LEARNER_EVALUATE);
 }
 
-void training_watch_on_time(struct training_watch *watch, uint64_t now_ns)
+void training_watch_on_time(struct training_watch *watch, uint64_t now_ns, bool has_base)
 {
-    evaluate_by(watch, now_ns);
+    const bool waits = !has_base && watch->evaluate_ns <= now_ns;
+    if (waits && !watch->waits_for_base)
+        event_log_say(watch->options.report, now_ns, NOTE_TRAINING, LEVEL_INFO,
+                      "the evaluation waits until this node has the whole base");
+    watch->waits_for_base = waits;
+    if (!waits)
+        evaluate_by(watch, now_ns);
 }
 
 void training_watch_before_save(struct training_watch *watch, uint64_t now_ns)

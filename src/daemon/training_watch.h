@@ -45,6 +45,7 @@ struct training_watch {
     bool is_looking;
     /* Time of the next evaluation; UINT64_MAX = never, or an evaluation is under way. */
     uint64_t evaluate_ns;
+    bool waits_for_base;        /* an evaluation is due, and the base lacks blocks */
     uint64_t due_ns;            /* value of evaluate_ns when the last evaluation was requested */
     uint64_t evaluated_ns;      /* time of the last evaluation; 0 = none yet */
     uint64_t evaluation_ns;     /* duration of the last evaluation */
@@ -81,8 +82,9 @@ bool training_watch_final_warning(const struct training_watch *watch,
 /* Called once a second. Returns the mean loss of the last second with steps; NAN = none yet. */
 double training_watch_on_second(struct training_watch *watch);
 
-/* Requests an evaluation of the base if one is due. Called repeatedly. */
-void training_watch_on_time(struct training_watch *watch, uint64_t now_ns);
+/* Requests an evaluation of the base if one is due. Called repeatedly. has_base: the node holds all
+ * blocks of its base; otherwise the evaluation waits, as a note says. */
+void training_watch_on_time(struct training_watch *watch, uint64_t now_ns, bool has_base);
 /* Called before a checkpoint. If the best base is kept, requests the evaluation that would be due
  * before the next checkpoint; the one after it then comes later. */
 void training_watch_before_save(struct training_watch *watch, uint64_t now_ns);

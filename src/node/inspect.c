@@ -270,13 +270,18 @@ void node_contributions(const struct node *node, struct node_contribution *out)
     }
 }
 
+bool node_has_base(const struct node *node)
+{
+    return base_is_whole(node) || (base_state(node) == BASE_ROLLING && joining_has_joined(node));
+}
+
 enum node_phase node_phase(const struct node *node)
 {
     if (!leaving_stays(node))
         return NODE_LEAVING;
     if (finishing_state(node) != FINISHING_NOT)
         return finishing_state(node) == FINISHING_DONE ? NODE_FINISHED : NODE_FINISHING;
-    if (!base_is_whole(node) && !(base_state(node) == BASE_ROLLING && joining_has_joined(node)))
+    if (!node_has_base(node))
         return NODE_CATCHING_UP;
     if (joining_has_joined(node))
         return NODE_RUNNING;

@@ -60,6 +60,8 @@ bool node_is_learner_full(const struct node *node);
 /* Returns the longest wait between two publications at the present interval, in ns. */
 uint64_t node_interval_ns_max(const struct node *node);
 
+/* Returns true if this node has all blocks of its base, which may be a rolling one. */
+bool node_has_base(const struct node *node);
 /* Returns true while this node fetches a base, or single blocks (BASE_ROLLING). */
 bool node_is_catching_up(const struct node *node);
 /* Returns how many times this node has begun to fetch a base; each round of BASE_ROLLING counts. */

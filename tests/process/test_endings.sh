@@ -48,6 +48,19 @@ leave relay
 says "$dir/relay.err" "the base is not scored, because that may take longer than 5 s; 'hearsay eval' scores it" ||
     fail 'the relay does not say why its base has no score'
 
+tell 'a node that lacks blocks of its base scores none, and says so'
+start donor --set exchange.serve_bytes_per_s=1 --set 'model.layers=dense 100, relu, dense 10'
+wait_for 20 'the donor to learn' learns donor
+start joiner --set model.seed=2 --set 'model.layers=dense 100, relu, dense 10' --set train.evaluate_s=0.5 \
+    --set node.grace_s=1 --set "node.peers=$(address_of donor)"
+wait_for 20 'the joiner to wait with its evaluation' notes joiner 'the evaluation waits until this node has the whole base'
+kill -TERM "${pid[joiner]}"
+reap joiner 1
+says "$dir/joiner.err" 'the base was incomplete .* no new checkpoint is saved' || fail 'the joiner has saved a part'
+says "$dir/joiner.err" 'the base is not scored, because it is incomplete' || fail 'the joiner does not say that it scores no base'
+! says "$dir/joiner.err" 'accuracy' || fail 'the joiner scores a base that it does not have'
+leave donor
+
 tell 'a node saves and ends when its terminal closes'
 "$hearsay" keygen "$dir/four.key" >/dev/null
 python3 - "$dir/four.out" "$dir/four.log" "$hearsay" node "${small[@]}" --set "node.identity=$dir/four.key" \

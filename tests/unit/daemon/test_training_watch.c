@@ -257,9 +257,9 @@ static void an_evaluation_due_before_the_next_save_is_made_with_this_one(void **
                                                    .keeps_best = true};
     (void)state;
     training_watch_init(&watch, &options, 0);
-    training_watch_on_time(&watch, 59 * SECOND_NS);
+    training_watch_on_time(&watch, 59 * SECOND_NS, true);
     assert_false(is_evaluating());
-    training_watch_on_time(&watch, 60 * SECOND_NS);
+    training_watch_on_time(&watch, 60 * SECOND_NS, true);
     evaluated_at(70, 10);
     for (uint64_t save_s = 300; save_s < 900; save_s += 300) {
         training_watch_before_save(&watch, save_s * SECOND_NS);
@@ -267,15 +267,32 @@ static void an_evaluation_due_before_the_next_save_is_made_with_this_one(void **
     }
     training_watch_before_save(&watch, 900 * SECOND_NS);
     evaluated_at(910, 10); /* it was due at 1,070 s */
-    training_watch_on_time(&watch, 2069 * SECOND_NS);
+    training_watch_on_time(&watch, 2069 * SECOND_NS, true);
     assert_false(is_evaluating());
-    training_watch_on_time(&watch, 2070 * SECOND_NS);
+    training_watch_on_time(&watch, 2070 * SECOND_NS, true);
+    assert_true(is_evaluating());
+}
+
+static void an_evaluation_waits_for_the_whole_base(void **state)
+{
+    const struct training_watch_options options = {
+        .report = &report, .folder = "no/folder", .evaluate_every_ns = 60 * SECOND_NS};
+    (void)state;
+    training_watch_init(&watch, &options, 0);
+    training_watch_on_time(&watch, 59 * SECOND_NS, false);
+    const uint32_t notes = report.notes;
+    training_watch_on_time(&watch, 60 * SECOND_NS, false);
+    training_watch_on_time(&watch, 70 * SECOND_NS, false);
+    assert_false(is_evaluating());
+    assert_int_equal(report.notes, notes + 1); /* one note says why */
+    training_watch_on_time(&watch, 71 * SECOND_NS, true);
     assert_true(is_evaluating());
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(an_evaluation_waits_for_the_whole_base, begin),
         cmocka_unit_test_setup(nothing_is_known_before_the_first_step, begin),
         cmocka_unit_test_setup(loss_is_the_mean_of_a_second_and_stays_while_nothing_is_learned,
                                begin),
