@@ -37,6 +37,16 @@ static inline int update_level_max(uint32_t amount)
     return MOVE_MAX / amount < LEVEL_MAX ? (int)(MOVE_MAX / amount) : LEVEL_MAX;
 }
 
+#define TRIAL_UPDATES 64 /* maximum updates of one trial */
+
+/* Result of a trial: how updates would change the base's accuracy on this node's test samples. For
+ * regression, the accuracy is R² (coefficient of determination), at least 0. */
+struct base_trial {
+    uint32_t samples; /* number of test samples or positions; 0 = the learner evaluates nothing */
+    double before;    /* accuracy of the base, 0 .. 1 */
+    double after;     /* accuracy of the base with the updates added, 0 .. 1 */
+};
+
 /* Parameters of one publication (used by model/exchange/replica.h). */
 struct publish_terms {
     uint32_t budget_bytes; /* wanted size of the publication's rumors */

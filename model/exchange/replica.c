@@ -396,6 +396,41 @@ void replica_read_base_part(const struct replica *replica, size_t first, size_t 
     }
 }
 
+/* Returns the number of the update's first entry with an index of at least `index`. */
+static uint32_t entry_from(const struct update *update, size_t index)
+{
+    uint32_t from = 0, to = update->count;
+    while (from < to) {
+        const uint32_t middle = from + (to - from) / 2;
+        if (update->index[middle] < index)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+void replica_read_with(const struct replica *replica, const struct update *updates,
+                       uint32_t updates_count, size_t first, size_t count, float *host)
+{
+    int32_t units[PIECE];
+    CHECK(count <= PIECE);
+    check_block(replica, first, count);
+    replica->backend->download(replica->backend, units, replica->base + first,
+                               count * sizeof *units);
+    for (uint32_t u = 0; u < updates_count; u++) {
+        const struct update *update = &updates[u];
+        for (uint32_t i = entry_from(update, first);
+             i < update->count && update->index[i] < first + count; i++) {
+            const int level = update->level[i];
+            int32_t *to = &units[update->index[i] - first];
+            *to = add_wrapping(*to, update->amount * (uint32_t)level);
+        }
+    }
+    for (size_t c = 0; c < count; c++)
+        host[c] = weight_of_units(units[c], replica->weights.are_companded);
+}
+
 size_t replica_reset_to_base(struct replica *replica)
 {
     size_t first_lost = replica->parameters;

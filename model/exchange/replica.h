@@ -117,6 +117,11 @@ void replica_release(struct replica *replica);
  * weights. Drops withheld progress for which the update already counts (overlap.h). */
 void replica_apply(struct replica *replica, const struct update *update, float beta);
 
+/* Copies base entries first .. first+count-1 to host[count] as weights, as if these updates had
+ * been applied. */
+void replica_read_with(const struct replica *replica, const struct update *updates,
+                       uint32_t updates_count, size_t first, size_t count, float *host);
+
 /* Returns the cosine between another node's update and this node's residual over the update's
  * entries, in [-1, 1]; 0 without a residual.
  *

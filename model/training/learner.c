@@ -376,7 +376,9 @@ double learner_losses(struct learner *learner)
     return loss / (double)shape_positions(model_input(learner->model));
 }
 
-static void show_base(struct learner *learner)
+/* Gives the evaluator the base with these updates added. */
+static void show_base_with(struct learner *learner, const struct update *updates,
+                           uint32_t updates_count)
 {
     const size_t parameters = model_parameters(learner->model);
     CHECK(learner->evaluator);
@@ -384,9 +386,14 @@ static void show_base(struct learner *learner)
         const size_t left = parameters - first;
         const size_t count = size_min(left, EVALUATED_PART);
         float part[EVALUATED_PART];
-        replica_read_base_part(&learner->replica, first, count, part);
+        replica_read_with(&learner->replica, updates, updates_count, first, count, part);
         evaluator_set_part(learner->evaluator, first, count, part);
     }
+}
+
+static void show_base(struct learner *learner)
+{
+    show_base_with(learner, NULL, 0);
 }
 
 bool learner_inference_shape(const struct learner *learner, struct inference_shape *shape)
@@ -434,6 +441,19 @@ struct evaluation learner_evaluate(struct learner *learner, bool all)
         return (struct evaluation){0};
     show_base(learner);
     return score(learner, all);
+}
+
+struct base_trial learner_trial(struct learner *learner, const struct update *updates,
+                                uint32_t count)
+{
+    const struct evaluation before = learner_evaluate(learner, false);
+    if (before.samples == 0)
+        return (struct base_trial){0};
+    show_base_with(learner, updates, count);
+    const struct evaluation after = score(learner, false);
+    return (struct base_trial){.samples = before.samples,
+                               .before = evaluation_accuracy(&before),
+                               .after = evaluation_accuracy(&after)};
 }
 
 struct evaluation learner_evaluate_average(struct learner *learner, bool all)

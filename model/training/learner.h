@@ -157,6 +157,10 @@ uint32_t learner_tests(const struct learner *learner, bool all);
  * options->test_from .. test_to-1. Returns zeros if the learner makes no evaluations. */
 struct evaluation learner_evaluate(struct learner *learner, bool all);
 
+/* Evaluates the base without and with these updates, as learner_evaluate does. Changes nothing. */
+struct base_trial learner_trial(struct learner *learner, const struct update *updates,
+                                uint32_t count);
+
 /* Evaluates the averaged base as learner_evaluate does. Returns zeros if there is none. */
 struct evaluation learner_evaluate_average(struct learner *learner, bool all);
 

@@ -23,6 +23,8 @@ struct account {
     double *bound; /* largest possible sum of rounding errors */
 };
 
+#define TRIAL_PART 1024 /* entries of the base read at once */
+
 struct random_walk {
     struct replica replica;
     struct rng rng;
@@ -276,6 +278,30 @@ void random_walk_apply_own(struct random_walk *random_walk, const struct update 
         account_own(random_walk, update, beta);
     }
     replica_apply_own(&random_walk->replica, update, beta);
+}
+
+static double loss_with(const struct random_walk *random_walk, const struct update *updates,
+                        uint32_t updates_count)
+{
+    const size_t parameters = random_walk->replica.parameters;
+    float part[TRIAL_PART];
+    double squares = 0;
+    for (size_t first = 0; first < parameters; first += TRIAL_PART) {
+        const size_t left = parameters - first;
+        const size_t count = size_min(left, TRIAL_PART);
+        replica_read_with(&random_walk->replica, updates, updates_count, first, count, part);
+        for (size_t c = 0; c < count; c++)
+            squares += (double)part[c] * (double)part[c];
+    }
+    return 1 + 1000 * squares / (double)parameters;
+}
+
+struct base_trial random_walk_trial(const struct random_walk *random_walk,
+                                    const struct update *updates, uint32_t count)
+{
+    return (struct base_trial){.samples = 1000,
+                               .before = 1 / loss_with(random_walk, NULL, 0),
+                               .after = 1 / loss_with(random_walk, updates, count)};
 }
 
 void random_walk_read_block(const struct random_walk *random_walk, size_t first, size_t count,

@@ -306,14 +306,21 @@ static void trace_move(FILE *file, const struct update *update)
 
 static void trace(struct world *world, uint32_t i, const struct action *action)
 {
-    static const char *const names[] = {
-        [ACTION_DIAL] = "dial",         [ACTION_SEND] = "send",
-        [ACTION_HANGUP] = "hangup",     [ACTION_APPLY] = "apply",
-        [ACTION_TRAIN] = "train",       [ACTION_PUBLISH] = "publish",
-        [ACTION_READ] = "read",         [ACTION_WRITE] = "write",
-        [ACTION_SAVE] = "save",         [ACTION_PREDICT] = "predict",
-        [ACTION_NOTE] = "note",         [ACTION_RESTART] = "restart",
-        [ACTION_FINISHED] = "finished", [ACTION_INCARNATION] = "incarnation"};
+    static const char *const names[] = {[ACTION_DIAL] = "dial",
+                                        [ACTION_SEND] = "send",
+                                        [ACTION_HANGUP] = "hangup",
+                                        [ACTION_APPLY] = "apply",
+                                        [ACTION_TRIAL] = "trial",
+                                        [ACTION_TRAIN] = "train",
+                                        [ACTION_PUBLISH] = "publish",
+                                        [ACTION_READ] = "read",
+                                        [ACTION_WRITE] = "write",
+                                        [ACTION_SAVE] = "save",
+                                        [ACTION_PREDICT] = "predict",
+                                        [ACTION_NOTE] = "note",
+                                        [ACTION_RESTART] = "restart",
+                                        [ACTION_FINISHED] = "finished",
+                                        [ACTION_INCARNATION] = "incarnation"};
     const bool has_conn =
         action->kind == ACTION_DIAL || action->kind == ACTION_SEND || action->kind == ACTION_HANGUP;
     const uint64_t conn = has_conn ? action->conn : 0;
@@ -359,6 +366,7 @@ static void act(struct world *world, uint32_t i, const struct action *action)
         train(world, i, action);
         break;
     case ACTION_APPLY:
+    case ACTION_TRIAL:
     case ACTION_PUBLISH:
     case ACTION_READ:
     case ACTION_WRITE:

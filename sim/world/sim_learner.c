@@ -68,6 +68,13 @@ static double agreement(void *self, const struct update *update)
                                     : learner_agreement(sim_learner->learner, update);
 }
 
+static struct base_trial trial(void *self, const struct update *updates, uint32_t count)
+{
+    const struct sim_learner *sim_learner = self;
+    return sim_learner->random_walk ? random_walk_trial(sim_learner->random_walk, updates, count)
+                                    : learner_trial(sim_learner->learner, updates, count);
+}
+
 static void apply_own(void *self, const struct update *update, float beta)
 {
     struct sim_learner *sim_learner = self;
@@ -125,6 +132,7 @@ struct executor sim_learner_executor(struct sim_learner *sim_learner, int32_t *u
                                             .publish = publish,
                                             .apply = apply,
                                             .agreement = agreement,
+                                            .trial = trial,
                                             .apply_own = apply_own,
                                             .read_block = read_block,
                                             .write_block = write_block,

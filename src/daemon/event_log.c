@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/min_max.h"
 
 #define STATUS_LINE_NS 10000000000ull
 
@@ -351,7 +352,8 @@ void event_log_final(struct event_log *report, uint64_t now_ns, const struct fin
     CHECK(final->version && final->parameters > 0);
     (void)fprintf(stderr,
                   "%9.3f the base at the end: digest %016" PRIx64 ", the sum of %" PRIu64 " rumors",
-                  seconds_since(report, now_ns), final->learner_digest, final->stats.version);
+                  seconds_since(report, now_ns), final->learner_digest,
+                  final->stats.version - u64_min(final->stats.waiting, final->stats.version));
     if (final->evaluation.samples) {
         (void)fputs("; ", stderr);
         say_evaluation(&final->evaluation);

@@ -45,6 +45,7 @@ static void do_actions(struct host *host)
             saving_begin(&host->saving);
             break;
         case ACTION_APPLY:
+        case ACTION_TRIAL:
         case ACTION_READ:
         case ACTION_WRITE:
         case ACTION_TRAIN:

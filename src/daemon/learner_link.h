@@ -57,11 +57,15 @@ struct learner_event {
     uint32_t batch;   /* samples per step from now on; 0 = unchanged */
     double loss_sum;  /* sum of the loss over all samples counted in `samples` */
     struct time_spent spent;
-    /* The answer's pointers are valid until the learner performs the next order of this kind. */
-    struct answer answer;
-    struct evaluation evaluation;
-    /* Evaluation of the averaged base; samples 0 = there is none. */
-    struct evaluation averaged;
+    union {
+        /* ANSWERED. Its pointers are valid until the learner performs the next order of this kind.
+         */
+        struct answer answer;
+        struct {
+            struct evaluation evaluation; /* EVALUATED: of the base */
+            struct evaluation averaged;   /* of the averaged base; samples 0 = there is none */
+        };
+    };
     uint64_t took_ns; /* EVALUATED: duration of `evaluation` and `averaged` together */
     struct learner_resets resets;
     struct learner_saturation saturation;

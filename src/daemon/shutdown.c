@@ -158,7 +158,7 @@ int shutdown_run(const struct shutdown *closing)
     const uint64_t now_ns = monotonic_ns();
     node_stats(closing->node, now_ns, &final.stats);
     event_log_final(closing->report, now_ns, &final);
-    if (final.stats.digest != final.learner_digest && !node_is_catching_up(closing->node)) {
+    if (!node_is_base(closing->node, final.learner_digest) && !node_is_catching_up(closing->node)) {
         (void)fprintf(stderr,
                       "hearsay: the base differs from the sum of its rumors (digest %016" PRIx64
                       ", not %016" PRIx64 "): a defect or broken memory; do not use this base\n",

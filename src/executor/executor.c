@@ -24,6 +24,11 @@ static double agreement(void *learner, const struct update *update)
     return learner_agreement(learner, update);
 }
 
+static struct base_trial trial(void *learner, const struct update *updates, uint32_t count)
+{
+    return learner_trial(learner, updates, count);
+}
+
 static void apply_own(void *learner, const struct update *update, float beta)
 {
     learner_apply_own(learner, update, beta);
@@ -55,6 +60,7 @@ const struct executor_ops executor_learner_ops = {.follow = follow,
                                                   .publish = publish,
                                                   .apply = apply,
                                                   .agreement = agreement,
+                                                  .trial = trial,
                                                   .apply_own = apply_own,
                                                   .read_block = read_block,
                                                   .write_block = write_block,
@@ -63,9 +69,9 @@ const struct executor_ops executor_learner_ops = {.follow = follow,
 
 bool executor_is_order(enum action_kind kind)
 {
-    return kind == ACTION_APPLY || kind == ACTION_TRAIN || kind == ACTION_PUBLISH ||
-           kind == ACTION_READ || kind == ACTION_WRITE || kind == ACTION_SAVE ||
-           kind == ACTION_PREDICT;
+    return kind == ACTION_APPLY || kind == ACTION_TRIAL || kind == ACTION_TRAIN ||
+           kind == ACTION_PUBLISH || kind == ACTION_READ || kind == ACTION_WRITE ||
+           kind == ACTION_SAVE || kind == ACTION_PREDICT;
 }
 
 /* Records changes of base and weights in the snapshot, if one is being taken. */
@@ -86,6 +92,15 @@ static void note(const struct executor *executor, const struct action *order,
     }
 }
 
+/* Returns the number of entries of the order's updates. */
+static uint32_t entries_of(const struct action *order)
+{
+    uint32_t entries = 0;
+    for (uint32_t u = 0; u < order->updates; u++)
+        entries += order->update[u].count;
+    return entries;
+}
+
 struct answer executor_perform(const struct executor *executor, const struct action *order)
 {
     const struct executor_ops *ops = executor->ops;
@@ -97,6 +112,11 @@ struct answer executor_perform(const struct executor *executor, const struct act
             answer.agreement = ops->agreement(learner, order->update);
         (order->own ? ops->apply_own : ops->apply)(learner, order->update, (float)order->beta);
         answer.entries = order->update->count;
+        break;
+    case ACTION_TRIAL:
+        if (ops->trial)
+            answer.trial = ops->trial(learner, order->update, order->updates);
+        answer.entries = entries_of(order);
         break;
     case ACTION_TRAIN:
         ops->follow(learner, order->swarm_samples);
@@ -135,7 +155,9 @@ void executor_answer(struct node *node, uint64_t now_ns, const struct answer *an
     CHECK(answer->to != ACTION_SAVE && executor_is_order(answer->to));
     if (answer->to == ACTION_APPLY)
         node_on_agreement(node, now_ns, answer->agreement);
-    if (answer->to == ACTION_APPLY || answer->to == ACTION_WRITE)
+    if (answer->to == ACTION_TRIAL)
+        node_on_trial(node, now_ns, &answer->trial);
+    if (answer->to == ACTION_APPLY || answer->to == ACTION_TRIAL || answer->to == ACTION_WRITE)
         node_on_applied(node, now_ns, answer->entries);
     else if (answer->to == ACTION_PUBLISH)
         node_on_published(node, now_ns, answer->update, answer->took_ns);
@@ -148,10 +170,8 @@ void executor_answer(struct node *node, uint64_t now_ns, const struct answer *an
 size_t order_bytes(const struct action *order)
 {
     CHECK(executor_is_order(order->kind));
-    size_t bytes = sizeof *order;
-    if (order->kind == ACTION_APPLY)
-        bytes += sizeof *order->update + order->update->count * (sizeof *order->update->index +
-                                                                 sizeof *order->update->level);
+    size_t bytes = sizeof *order + order->updates * sizeof *order->update;
+    bytes += entries_of(order) * (sizeof *order->update->index + sizeof *order->update->level);
     if (order->kind == ACTION_WRITE)
         bytes += order->entries * sizeof *order->units;
     if (order->kind == ACTION_PREDICT)
@@ -159,15 +179,20 @@ size_t order_bytes(const struct action *order)
     return bytes;
 }
 
-/* The memory behind the order holds the struct, then the indices, then the levels. */
-static void copy_update(struct action *copy, const struct update *update)
+/* The memory behind the order holds the structs of the updates, then all indices, then all levels.
+ */
+static void copy_updates(struct action *copy, const struct action *order)
 {
     struct update *ours = (struct update *)(copy + 1);
-    *ours = *update;
-    ours->index = (uint32_t *)(ours + 1);
-    ours->level = (int8_t *)(ours->index + update->count);
-    memcpy(ours->index, update->index, update->count * sizeof *update->index);
-    memcpy(ours->level, update->level, update->count);
+    uint32_t *index = (uint32_t *)(ours + order->updates);
+    int8_t *level = (int8_t *)(index + entries_of(order));
+    for (uint32_t u = 0; u < order->updates; u++) {
+        ours[u] = order->update[u];
+        ours[u].index = memcpy(index, ours[u].index, ours[u].count * sizeof *index);
+        ours[u].level = memcpy(level, ours[u].level, ours[u].count);
+        index += ours[u].count;
+        level += ours[u].count;
+    }
     copy->update = ours;
 }
 
@@ -176,8 +201,8 @@ const struct action *order_copy(void *room, const struct action *order)
     CHECK(executor_is_order(order->kind));
     struct action *copy = room;
     *copy = *order;
-    if (order->kind == ACTION_APPLY)
-        copy_update(copy, order->update);
+    if (order->updates > 0)
+        copy_updates(copy, order);
     if (order->kind == ACTION_WRITE) {
         copy->units = (int32_t *)(copy + 1);
         memcpy(copy + 1, order->units, order->entries * sizeof *order->units);

@@ -7,7 +7,7 @@
  * The node requests one SAVE, and the owner turns it into one order per part of a snapshot, so that
  * a step waits for one part at a time (state/saver.h).
  *
- * APPLY, TRAIN, PUBLISH, WRITE, SAVE and PREDICT are performed in the order of the requests,
+ * APPLY, TRIAL, TRAIN, PUBLISH, WRITE, SAVE and PREDICT are performed in the order of the requests,
  * between two steps. READ is also performed in this order, or immediately if no other order is
  * being performed, even during a step. Answers arrive in the order of execution. So the node knows
  * which rumors are included in a block of the base (node.h). Tests:
@@ -26,6 +26,9 @@ struct executor_ops {
     void (*apply)(void *learner, const struct update *update, float beta);
     /* Returns the cosine between an update and the residual (model/exchange/replica.h). */
     double (*agreement)(void *learner, const struct update *update);
+    /* Evaluates the base without and with these updates. NULL = the learner makes no evaluations.
+     */
+    struct base_trial (*trial)(void *learner, const struct update *updates, uint32_t count);
     void (*apply_own)(void *learner, const struct update *update, float beta);
     void (*read_block)(void *learner, size_t first, size_t count, int32_t *units);
     void (*write_block)(void *learner, size_t first, size_t count, const int32_t *units,
@@ -51,11 +54,12 @@ struct answer {
     enum action_kind to; /* kind of the performed order */
     /* PUBLISH: the update to publish; valid until the next publication. */
     const struct update *update;
-    /* APPLY, WRITE, SAVE: entries done; SAVE: 0 if the snapshot was broken off */
+    /* APPLY, TRIAL, WRITE, SAVE: entries done; SAVE: 0 if the snapshot was broken off */
     uint32_t entries;
-    double agreement;     /* APPLY: cosine between update and residual, if the order requests it */
-    const int32_t *units; /* READ: entries of the base; valid until the next READ */
-    const float *numbers; /* PREDICT: the predictions; valid until the next PREDICT */
+    double agreement; /* APPLY: cosine between update and residual, if the order requests it */
+    struct base_trial trial; /* TRIAL */
+    const int32_t *units;    /* READ: entries of the base; valid until the next READ */
+    const float *numbers;    /* PREDICT: the predictions; valid until the next PREDICT */
     /* processor time of the order, set by the owner; 0 = unknown */
     uint64_t took_ns;
 };

@@ -479,7 +479,7 @@ static enum error save(struct engine *engine, struct problem *problem)
     const uint64_t digest = learner_digest(host->setup.learner);
     const enum error error =
         shutdown_save(host->node, host->saving.saver, host->setup.learner, problem);
-    if (error == OK && digest != node_digest(host->node))
+    if (error == OK && !node_is_base(host->node, digest))
         return problem_set(problem, FAILED,
                            "the base differs from the sum of its rumors: a defect or broken "
                            "memory; do not use this base");

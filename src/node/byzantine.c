@@ -29,9 +29,6 @@
 /* A publication may claim the learning time of this many median publications, or of this many of
  * the member's own average gaps. */
 #define PUBLICATION_MOST 4
-/* Length from which one publication is enough for a vote, as a multiple of the permitted length.
- * Storms with member lists (sim/storm/storm_votes.c) expel no honest member with it. */
-#define VOTE_FROM 2.0
 /* An expulsion takes this many of a member's last publications out of the base. */
 #define RECALLED 4
 /* As BYZANTINE_ENOUGH, for agreements. Of two members' agreements, the higher one counts as the
@@ -41,6 +38,9 @@
 #define GAPS_APART 3
 /* Members that published within this time count for the median. */
 #define LATELY_NS (60 * SECOND_NS)
+/* Rumors that BYZANTINE_ENOUGH origins have published when the swarm's first publications are over.
+ */
+#define CALM 32
 
 /* Running sum of a CUSUM test. */
 struct cusum {
@@ -63,11 +63,9 @@ struct account {
     struct cusum against;
     struct size usual_size; /* decaying sum of the sizes of the member's publications */
     struct size size;       /* size of the member's present publication so far */
-    /* Samples of the present publication, limited only by what one publication may claim. */
-    double claimed;
-    struct size whole; /* size of the member's previous publication */
-    double credit_s;   /* seconds of learning that the member may still claim */
-    uint32_t pieces;   /* rumors in the present publication so far; 0 = none */
+    struct size whole;      /* size of the member's previous publication */
+    double credit_s;        /* seconds of learning that the member may still claim */
+    uint32_t pieces;        /* rumors in the present publication so far; 0 = none */
     uint32_t publications;
     /* The present publication is judged, because it did not start in a partition. */
     bool counts;
@@ -99,7 +97,6 @@ struct byzantine {
     /* As typical_length, over the longer of each member's last two publications, of which the last
      * may be incomplete; 0 = unknown. */
     double latest_length;
-    double longest;     /* highest latest_length since this node started */
     uint64_t looked_ns; /* time of the last call of look_at_first that computed latest_length */
     /* Median, over members, of the reported samples per second; 0 = unknown. */
     double typical_rate;
@@ -320,10 +317,9 @@ static double publication_s(const struct byzantine *byzantine, const struct acco
 
 /* Returns how many of the claimed samples the member's reported speed permits. All nodes know that
  * speed from records. A speed below the median, or unknown, counts as the median; so does the speed
- * of a member that has not published yet. Sets *claimed to the claimed samples, limited only by
- * what one publication may claim. */
+ * of a member that has not published yet. */
 static double credited(const struct node *node, struct account *account,
-                       const struct rumor_step *step, bool is_apart, double *claimed)
+                       const struct rumor_step *step, bool is_apart)
 {
     const double said = (double)broadcast_versions(node)->origins[step->origin_index].rate;
     const double typical = node->byzantine->typical_rate;
@@ -332,7 +328,6 @@ static double credited(const struct node *node, struct account *account,
         fmin((double)step->samples,
              rate > 0 ? publication_s(node->byzantine, account) * rate : INFINITY);
     CHECK(account->credit_s >= 0);
-    *claimed = samples;
     if (!is_apart)
         account->credit_s = fmin(account->credit_s, CREDIT_S);
     account->credit_s += learning_s(node, account, step->seq);
@@ -370,7 +365,8 @@ static void look_at_first(struct node *node)
     if (byzantine->latest_length > 0 || node->now_ns - byzantine->looked_ns < SECOND_NS / 50)
         return;
     byzantine->looked_ns = node->now_ns;
-    byzantine->latest_length = positive_median(node, latest_length_at);
+    byzantine->latest_length =
+        byzantine_is_calm(node) ? positive_median(node, latest_length_at) : 0;
 }
 
 void byzantine_on_rumor(struct node *node, const struct rumor_step *step)
@@ -378,8 +374,7 @@ void byzantine_on_rumor(struct node *node, const struct rumor_step *step)
     struct account *account = account_to_update(node, step->origin_index);
     const struct origin *origins = broadcast_versions(node)->origins;
     const bool is_apart = was_apart(node, account);
-    double claimed;
-    const double samples = credited(node, account, step, is_apart, &claimed);
+    const double samples = credited(node, account, step, is_apart);
     if (account->came_ns > 0 &&
         origins[step->origin_index].incarnation > origins[account->origin_index].incarnation)
         begin_stream(node, account, step->origin_index);
@@ -403,10 +398,8 @@ void byzantine_on_rumor(struct node *node, const struct rumor_step *step)
     if (begins && step->samples > 0) {
         account->whole = account->size;
         account->size = (struct size){0};
-        account->claimed = 0;
     }
     account->pieces++;
-    account->claimed += claimed;
     add(&account->size, step->length, samples);
     if (account->counts)
         add(&account->usual_size, step->length, samples);
@@ -427,10 +420,19 @@ double byzantine_length(const struct node *node, uint32_t origin_index)
     return account->is_partial ? 0 : length_of(node, latest_of(node, account), &account->size);
 }
 
-bool byzantine_has_medians(const struct node *node)
+bool byzantine_is_calm(const struct node *node)
 {
-    const struct byzantine *byzantine = node->byzantine;
-    return byzantine->latest_length > 0 && byzantine->typical_rate > 0 && byzantine->typical_s > 0;
+    const struct versions *versions = broadcast_versions(node);
+    uint32_t calm = 0;
+    for (uint32_t i = 0; i < versions->count && calm < BYZANTINE_ENOUGH; i++)
+        calm += versions->origins[i].next >= CALM;
+    return calm == BYZANTINE_ENOUGH;
+}
+
+bool byzantine_has_median(const struct node *node)
+{
+    CHECK(node->byzantine->latest_length >= 0);
+    return node->byzantine->latest_length > 0;
 }
 
 bool byzantine_allows(const struct node *node, uint32_t origin_index, double length)
@@ -439,43 +441,6 @@ bool byzantine_allows(const struct node *node, uint32_t origin_index, double len
     const double most = allowed(node, origin, node->byzantine->latest_length);
     CHECK(length >= 0);
     return most == 0 || length <= most;
-}
-
-struct byzantine_burst byzantine_burst(const struct node *node, uint32_t origin_index)
-{
-    const struct account *account = account_of(node, origin_index);
-    CHECK(account->claimed >= 0);
-    return (struct byzantine_burst){
-        .length = account->is_partial ? 0 : account->size.length,
-        .samples = account->claimed,
-        .is_apart = node->now_ns < account->apart_ns,
-        .is_restart = account->is_first,
-    };
-}
-
-double byzantine_excess(const struct node *node, uint32_t origin_index,
-                        const struct byzantine_burst *burst)
-{
-    const struct byzantine *byzantine = node->byzantine;
-    const struct origin *origin = latest_of(node, account_of(node, origin_index));
-    CHECK(burst->length >= 0 && burst->samples >= 0);
-    if (!byzantine_has_medians(node))
-        return 0;
-    /* A publication of few samples is longer per sample, and harms no more than a median one. */
-    const double median_samples = byzantine->typical_s * byzantine->typical_rate;
-    const struct size size = {.length = burst->length,
-                              .samples = fmax(burst->samples, median_samples)};
-    double most = allowed(node, origin, byzantine->latest_length);
-    if (burst->is_apart || burst->is_restart)
-        most = fmax(most, (burst->is_restart ? byzantine->longest : byzantine->latest_length) *
-                              membership_live(node));
-    return length_of(node, origin, &size) / most;
-}
-
-bool byzantine_condemns(const struct node *node, uint32_t origin_index,
-                        const struct byzantine_burst *burst)
-{
-    return byzantine_excess(node, origin_index, burst) > VOTE_FROM;
 }
 
 uint64_t byzantine_apart_ns(const struct node *node, uint32_t origin_index)
@@ -548,8 +513,8 @@ void byzantine_review(struct node *node)
     struct byzantine *byzantine = node->byzantine;
     byzantine->typical = median_of(node, agreement_at, ENOUGH_AGREEMENTS);
     byzantine->typical_length = positive_median(node, length_at);
-    byzantine->latest_length = positive_median(node, latest_length_at);
-    byzantine->longest = fmax(byzantine->longest, byzantine->latest_length);
+    byzantine->latest_length =
+        byzantine_is_calm(node) ? positive_median(node, latest_length_at) : 0;
     byzantine->typical_rate = positive_median(node, rate_at);
     byzantine->typical_s = positive_median(node, publication_s_at);
 }

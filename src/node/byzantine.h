@@ -64,27 +64,11 @@ double byzantine_length(const struct node *node, uint32_t origin_index);
 /* Returns true if a publication of this origin may have this length (byzantine_length), or if no
  * median is known. */
 bool byzantine_allows(const struct node *node, uint32_t origin_index, double length);
-/* Evidence that one publication is enough for a vote to expel its author. */
-struct byzantine_burst {
-    double length; /* length of the update vectors; 0 = this node has missed the beginning */
-    /* Claimed samples, at most those of a few publications. Unlike credited samples, these do not
-     * run out when a partition's publications arrive all at once. */
-    double samples;
-    bool is_apart;   /* the publication may be from a partition */
-    bool is_restart; /* it is the first one after a restart, and may contain earlier progress */
-};
-/* Returns the evidence of the origin's present publication so far. */
-struct byzantine_burst byzantine_burst(const struct node *node, uint32_t origin_index);
-/* Returns the length of such a publication divided by the permitted one; 0 = medians are unknown.
- * One from a partition may move the base as far as one publication of each live member together;
- * one after a restart as far as these did when they were longest. */
-double byzantine_excess(const struct node *node, uint32_t origin_index,
-                        const struct byzantine_burst *burst);
-/* Returns true if such a publication is enough for a vote: its excess is above VOTE_FROM. */
-bool byzantine_condemns(const struct node *node, uint32_t origin_index,
-                        const struct byzantine_burst *burst);
-/* Returns true if the medians are known that byzantine_excess and byzantine_condemns need. */
-bool byzantine_has_medians(const struct node *node);
+/* Returns true if the swarm's first publications are over. Until then their lengths fall fast, and
+ * no publication is too long. */
+bool byzantine_is_calm(const struct node *node);
+/* Returns true if the median length is known. */
+bool byzantine_has_median(const struct node *node);
 /* Returns the time until which this origin's publications do not count, because they may be from a
  * partition. */
 uint64_t byzantine_apart_ns(const struct node *node, uint32_t origin_index);

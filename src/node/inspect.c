@@ -5,6 +5,7 @@
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/progress.h"
 #include "node/broadcast/retract.h"
+#include "node/broadcast/withheld.h"
 #include "node/expulsion_api.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
@@ -52,6 +53,12 @@ void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *sta
 uint64_t node_digest(const struct node *node)
 {
     return broadcast_versions(node)->digest;
+}
+
+bool node_is_base(struct node *node, uint64_t digest)
+{
+    uint64_t given;
+    return !withheld_digest(node, &given) || given == digest;
 }
 
 uint32_t node_origins(const struct node *node)

@@ -50,6 +50,9 @@ void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *sta
 
 /* Returns node_stats.digest; fast enough to be called after every event. */
 uint64_t node_digest(const struct node *node);
+/* Returns true if the learner's base may have this digest after all updates that the node gave it.
+ */
+bool node_is_base(struct node *node, uint64_t digest);
 /* Returns node_stats.waiting; fast enough to be called after every event. */
 uint64_t node_waiting(const struct node *node);
 

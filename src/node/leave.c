@@ -2,6 +2,7 @@
 
 #include "node/admission.h"
 #include "node/broadcast/broadcast.h"
+#include "node/broadcast/withheld.h"
 #include "node/discovery/discovery.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
@@ -266,13 +267,16 @@ bool node_is_expelled(const struct node *node)
 
 static void leave_now(struct node *node, bool complete)
 {
-    const char *text = !complete ? "left the swarm at the end of node.grace_s; some neighbours may "
-                                   "lack this node's last rumors"
-                       : connection_neighbours(node) > 0
-                           ? "left the swarm; the neighbours have all rumors of this node"
-                       : membership_live(node) > 1
-                           ? "left the swarm; the members have all rumors of this node"
-                           : "left the swarm; no other member is alive";
+    const char *text =
+        !complete && withheld_has_any(node)
+            ? "left the swarm at the end of node.grace_s, before a decision about "
+              "withheld rumors; this node's base lacks them"
+        : !complete ? "left the swarm at the end of node.grace_s; some neighbours may "
+                      "lack this node's last rumors"
+        : connection_neighbours(node) > 0
+            ? "left the swarm; the neighbours have all rumors of this node"
+        : membership_live(node) > 1 ? "left the swarm; the members have all rumors of this node"
+                                    : "left the swarm; no other member is alive";
     leaving_move(node, STAGE_LEFT);
     member_gossip_renew(node);
     member_gossip_flush(node);

@@ -336,6 +336,12 @@ void node_on_agreement(struct node *node, uint64_t now_ns, double agreement)
         byzantine_on_compared(node, origin_index, seq, agreement);
 }
 
+void node_on_trial(struct node *node, uint64_t now_ns, const struct base_trial *trial)
+{
+    begin_event(node, now_ns);
+    quarantine_on_trial(node, trial);
+}
+
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)
 {
     begin_event(node, now_ns);
@@ -422,9 +428,9 @@ bool node_next(struct node *node, struct action *action)
         return true;
     }
     return pacer_next_action(node, action) || dialer_next(node, action) ||
-           fetch_next_write(node, action) || next_apply(node, action) || next_train(node, action) ||
-           next_publish(node, action) || serve_next_read(node, action) ||
-           serve_next_save(node, action) || inference_next(node, action) ||
-           join_next_restart(node, action) || identity_clash_next(node, action) ||
-           leave_next_finished(node, action);
+           fetch_next_write(node, action) || quarantine_next_trial(node, action) ||
+           next_apply(node, action) || next_train(node, action) || next_publish(node, action) ||
+           serve_next_read(node, action) || serve_next_save(node, action) ||
+           inference_next(node, action) || join_next_restart(node, action) ||
+           identity_clash_next(node, action) || leave_next_finished(node, action);
 }

@@ -2,7 +2,7 @@
  *
  *                 node_on_…(now, …)                       node_next(&action) until false
  *   transport ──► accept connected bytes sent closed ─►┐ ┌─► DIAL SEND HANGUP ──► transport
- *   learner   ──► step published applied read saved ──► NODE ─► APPLY TRAIN PUBLISH
+ *   learner   ──► step published applied read saved ──► NODE ─► APPLY TRIAL TRAIN PUBLISH
  *                                                       │       READ WRITE SAVE PREDICT ─► learner
  *   clock     ──► time ──────────────────────────────►┘ └─► NOTE RESTART FINISHED ──► owner
  *
@@ -128,11 +128,12 @@ struct node_options {
 };
 
 enum action_kind {
-    ACTION_DIAL,     /* connect to `address`; then call node_on_connected or node_on_closed */
-    ACTION_SEND,     /* send `bytes` to `conn`; then call node_on_sent */
-    ACTION_HANGUP,   /* close `conn`; then call node_on_closed */
-    ACTION_APPLY,    /* apply `update`, valid until the next node_next; then call node_on_applied */
-    ACTION_TRAIN,    /* start training from the swarm's base; once, if options.trains */
+    ACTION_DIAL,   /* connect to `address`; then call node_on_connected or node_on_closed */
+    ACTION_SEND,   /* send `bytes` to `conn`; then call node_on_sent */
+    ACTION_HANGUP, /* close `conn`; then call node_on_closed */
+    ACTION_APPLY,  /* apply `update`, valid until the next node_next; then call node_on_applied */
+    ACTION_TRIAL,  /* score the base with and without `update`; then call node_on_trial, _applied */
+    ACTION_TRAIN,  /* start training from the swarm's base; once, if options.trains */
     ACTION_PUBLISH,  /* cut an update according to `terms`; then call node_on_published */
     ACTION_READ,     /* read `entries` of the base, perhaps during a step; then call node_on_read */
     ACTION_WRITE,    /* write `units` into the base; then call node_on_applied */
@@ -151,7 +152,8 @@ struct action {
     uint32_t segment_bytes;      /* DIAL: largest payload of a packet; 0 = the system's choice */
     const uint8_t *bytes;        /* SEND: bytes to send; PREDICT: samples */
     size_t count;                /* SEND, PREDICT: number of bytes */
-    const struct update *update; /* APPLY */
+    const struct update *update; /* APPLY, TRIAL */
+    uint32_t updates;            /* APPLY, TRIAL: number of updates; APPLY: 1 */
     uint64_t tag;                /* APPLY: tag of the rumor's origin */
     uint32_t seq;                /* APPLY: number of the rumor in its origin */
     bool takes_out;              /* APPLY: take the rumor out of the base; its levels are negated */
@@ -181,8 +183,7 @@ bool node_next(struct node *node, struct action *action);
 /* Call it when a peer has connected. Returns the number of the conversation; 0 = close at once. */
 uint64_t node_on_accept(struct node *node, uint64_t now_ns, const struct address *from);
 void node_on_connected(struct node *node, uint64_t now_ns, uint64_t conn);
-/* Returns the time until which to read nothing from `conn`, which causes too much work; 0 = read.
- */
+/* Returns the time until which to read nothing from `conn`, a cause of too much work; 0 = read. */
 uint64_t node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint8_t *bytes,
                        size_t count);
 void node_on_sent(struct node *node, uint64_t now_ns, uint64_t conn);
@@ -193,15 +194,15 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
  * actions in the order of the requests. Only a READ may be performed earlier, but its answer keeps
  * the order. So the node knows which rumors a block contains. */
 void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t samples);
-/* Answers PUBLISH. update->count = 0: there was nothing to publish. took_ns: the learner's
- * working time. */
+/* Answers PUBLISH. update->count = 0: nothing to publish. took_ns: the learner's working time. */
 void node_on_published(struct node *node, uint64_t now_ns, const struct update *update,
                        uint64_t took_ns);
 /* Reports how well the update of the oldest unanswered APPLY agrees with the residual, if
  * `compares` was set. Call it before node_on_applied. */
 void node_on_agreement(struct node *node, uint64_t now_ns, double agreement);
-/* Answers the oldest unanswered APPLY or WRITE. entries: number of its entries that the learner
- * has applied. */
+/* Answers TRIAL. Call it before node_on_applied. */
+void node_on_trial(struct node *node, uint64_t now_ns, const struct base_trial *trial);
+/* Answers the oldest unanswered APPLY, TRIAL or WRITE, which has so many entries. */
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries);
 void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units);
 /* Answers SAVE: writes the history of the saved base into out[node_history_max] and sets *bytes;
@@ -209,8 +210,7 @@ void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units);
  * another base has begun since SAVE. */
 bool node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out, size_t *bytes);
 size_t node_history_max(const struct node_options *options);
-/* Writes the history of the learner's present base into out and returns its size. Call it only
- * while no update is queued. */
+/* Writes the history of the learner's base to out; returns its size. No update may be queued. */
 size_t node_history(const struct node *node, uint8_t *out);
 /* Returns how many incarnations a history may list, so that it fits in a send queue of this size
  * beside other messages. */

@@ -18,38 +18,42 @@
 #include "wire/message.h"
 
 #define HELD_NS (10 * SECOND_NS) /* time in which members may vote about a withheld publication */
-/* Time until a member votes about a withheld publication. Until then, the others' publications
- * raise the median if all lengths rise. */
-#define VOTE_NS (6 * SECOND_NS)
+/* Time from an origin's first withheld rumor to its trial, in which the publication arrives. */
+#define TRIAL_NS (3 * SECOND_NS)
+/* Time from a passed trial to the release, in which other members may vote. */
+#define PASSED_NS (3 * SECOND_NS)
+/* A node votes against the author of withheld rumors if they leave less than this part of its
+ * accuracy. */
+#define LEFT_LEAST 0.5
+/* The loss of accuracy must also exceed this many standard errors, of which each is at most
+ * 0.5 / sqrt(samples). */
+#define ERRORS 6
 /* A publication that this node has voted against is withheld for this time, so that absent members
  * or the operator can decide. */
 #define CONDEMNED_NS (300 * SECOND_NS)
 /* While an origin may be from a partition, its rumors are withheld for at most this time longer
  * than HELD_NS. */
 #define APART_NS (60 * SECOND_NS)
-/* Time after joining in which a node learns which members are live. */
-#define ACQUAINTED_NS (3 * SECOND_NS)
 /* After a release, an origin's rumors are not withheld again for this time. */
 #define FREE_NS (60 * SECOND_NS)
 
 /* State of withholding the rumors of one origin. */
 struct withholding {
-    double length; /* length of the origin's longest withheld publication (byzantine_length) */
-    struct byzantine_burst burst; /* the longest of the withheld publications */
-    /* `burst` was enough for a vote on arrival and in every second since, as far as the median was
-     * known. Lengths fall while training begins, so a later median alone would condemn honest
-     * publications. */
-    bool is_condemned;
-    uint64_t vote_ns;  /* time from which this node votes about it */
+    double length;     /* length of the origin's longest withheld publication (byzantine_length) */
+    bool is_tried;     /* a trial was requested since that publication */
+    uint64_t trial_ns; /* time from which this node tries the withheld rumors */
     uint64_t until_ns; /* time at which the origin's rumors are released at the latest */
-    uint64_t free_ns;  /* time before which the origin's rumors are not withheld again */
+    /* Time before which publications of up to twice `length` are not withheld again. */
+    uint64_t free_ns;
 };
 
 struct quarantine {
     /* Hash of the members whose vote counts, at the last call of look_at_members. */
     uint64_t members;
-    uint64_t joined_ns;               /* time when the node joined; 0 = it has not joined */
-    bool is_inactive_noted;           /* a note has said that votes do not count */
+    uint64_t joined_ns;     /* time when the node joined; 0 = it has not joined */
+    uint32_t trial;         /* origin index + 1 of the trial that is due or under way; 0 = none */
+    bool is_trial_given;    /* the learner was given this trial */
+    bool is_inactive_noted; /* a note has said that votes do not count */
     struct withholding *withholdings; /* [incarnations_max] by origin index */
 };
 
@@ -240,35 +244,72 @@ static void on_harmful(struct node *node, const struct origin *origin)
         on_new_vote(node, origin->id);
 }
 
-/* Returns true if such a publication is enough for a vote, as far as is known. */
-static bool condemns(const struct node *node, uint32_t origin_index,
-                     const struct byzantine_burst *burst)
+/* Votes against the author of withheld rumors that have failed their trial. */
+static void condemn(struct node *node, uint32_t origin_index, const struct base_trial *trial)
 {
-    return !byzantine_has_medians(node) || byzantine_condemns(node, origin_index, burst);
-}
-
-/* Votes against the author of a withheld publication if its length alone is enough. The author need
- * not publish again: a silent one would never be judged otherwise. */
-static void judge_withheld(struct node *node, uint32_t origin_index)
-{
-    struct withholding *hold = &node->quarantine->withholdings[origin_index];
     const struct origin *origin = &broadcast_versions(node)->origins[origin_index];
-    CHECK(withheld_has(node, origin_index));
-    hold->is_condemned &= condemns(node, origin_index, &hold->burst);
-    if (!hold->is_condemned || node->now_ns < hold->vote_ns || !byzantine_has_medians(node) ||
-        verdict_reason(node, origin->id) ||
+    if (verdict_reason(node, origin->id) ||
         !cast(node, origin,
               (struct stream_point){.origin_index = origin_index, .seq = origin->applied}))
         return;
-    struct note *note =
-        notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_WARNING,
-                  "its withheld publication is %.1f times as long as permitted; this node votes to "
-                  "expel it, and withholds it for %u minutes (hearsay expel decides sooner)",
-                  byzantine_excess(node, origin_index, &hold->burst),
-                  (unsigned)(CONDEMNED_NS / SECOND_NS / 60));
-    hold->until_ns = node->now_ns + CONDEMNED_NS;
+    struct note *note = notes_add(
+        &node->notes, node->now_ns, NOTE_HARM, LEVEL_WARNING,
+        "its withheld rumors would lower the accuracy from %.1f %% to %.1f %%; this node "
+        "votes to expel it, and withholds them for %u minutes (hearsay expel decides "
+        "sooner)",
+        100 * trial->before, 100 * trial->after, (unsigned)(CONDEMNED_NS / SECOND_NS / 60));
+    node->quarantine->withholdings[origin_index].until_ns = node->now_ns + CONDEMNED_NS;
     identity_text(note->who, origin->id);
     on_new_vote(node, origin->id);
+}
+
+static bool harms(const struct base_trial *trial)
+{
+    CHECK(trial->before >= 0 && trial->before <= 1 && trial->after >= 0 && trial->after <= 1);
+    return trial->after < LEFT_LEAST * trial->before &&
+           (trial->before - trial->after) * sqrt(trial->samples) > ERRORS * 0.5;
+}
+
+void quarantine_on_trial(struct node *node, const struct base_trial *trial)
+{
+    struct quarantine *quarantine = node->quarantine;
+    CHECK(quarantine->trial > 0 && quarantine->is_trial_given);
+    const uint32_t origin_index = quarantine->trial - 1;
+    struct withholding *hold = &quarantine->withholdings[origin_index];
+    quarantine->trial = 0;
+    if (!withheld_has(node, origin_index) || trial->samples == 0)
+        return;
+    if (harms(trial))
+        condemn(node, origin_index, trial);
+    else if (hold->is_tried)
+        hold->until_ns = u64_min(hold->until_ns, node->now_ns + PASSED_NS);
+}
+
+bool quarantine_next_trial(struct node *node, struct action *action)
+{
+    struct quarantine *quarantine = node->quarantine;
+    if (quarantine->trial == 0 || quarantine->is_trial_given)
+        return false;
+    if (!withheld_has(node, quarantine->trial - 1)) {
+        quarantine->trial = 0;
+        return false;
+    }
+    quarantine->is_trial_given = withheld_trial(node, quarantine->trial - 1, action);
+    return quarantine->is_trial_given;
+}
+
+/* Requests a trial of withheld rumors if one is due. The author need not publish again. */
+static void consider_trial(struct node *node, uint32_t origin_index)
+{
+    struct quarantine *quarantine = node->quarantine;
+    struct withholding *hold = &quarantine->withholdings[origin_index];
+    CHECK(withheld_has(node, origin_index));
+    if (hold->is_tried || node->now_ns < hold->trial_ns || quarantine->trial > 0 ||
+        !joining_has_joined(node) || !base_is_whole(node))
+        return;
+    hold->is_tried = true;
+    quarantine->trial = origin_index + 1;
+    quarantine->is_trial_given = false;
 }
 
 /* Returns true if rumors may be withheld now: votes count here, and the log does not need the
@@ -278,20 +319,15 @@ static bool may_withhold(const struct node *node)
     return votes_count_here(node) && !rumor_log_keeps(broadcast_log(node), 2);
 }
 
-/* Returns true if this node is joining, or has just joined, and does not know the medians yet,
- * although the swarm has members enough for them. Other members may withhold rumors that it would
- * apply at once. In the first seconds, it counts the members that may vote, because it does not
- * know yet which of them are live. */
-static bool is_without_medians(const struct node *node)
+/* Returns true if this node is joining, or has just joined, and does not know the median length
+ * yet, although the swarm's first publications are over. Other members may withhold rumors that it
+ * would apply at once. */
+static bool is_without_median(const struct node *node)
 {
     const uint64_t joined_ns = node->quarantine->joined_ns;
-    if (byzantine_has_medians(node))
-        return false;
-    const uint64_t since_ns = joined_ns > 0 ? node->now_ns - joined_ns : 0;
-    const uint32_t members =
-        since_ns < ACQUAINTED_NS ? admitted_voters(node) : membership_live(node);
     CHECK(joined_ns <= node->now_ns);
-    return members > BYZANTINE_ENOUGH && since_ns < HELD_NS;
+    return !byzantine_has_median(node) && byzantine_is_calm(node) &&
+           (joined_ns == 0 || node->now_ns - joined_ns < HELD_NS);
 }
 
 /* Withholds the origin's present publication. One that is twice as long as those before starts the
@@ -300,7 +336,6 @@ static void withhold(struct node *node, uint32_t origin_index)
 {
     struct withholding *hold = &node->quarantine->withholdings[origin_index];
     const double length = byzantine_length(node, origin_index);
-    const struct byzantine_burst burst = byzantine_burst(node, origin_index);
     const uint64_t apart_ns = byzantine_apart_ns(node, origin_index);
     const uint64_t wait_ns = apart_ns > node->now_ns ? apart_ns - node->now_ns : 0;
     const bool is_new = !withheld_has(node, origin_index);
@@ -309,14 +344,11 @@ static void withhold(struct node *node, uint32_t origin_index)
     if (is_new || length > 2 * hold->length) {
         hold->until_ns =
             u64_max(hold->until_ns, node->now_ns + HELD_NS + u64_min(wait_ns, APART_NS));
-        hold->vote_ns = node->now_ns + VOTE_NS;
-    }
-    if (is_new || burst.length > hold->burst.length) {
-        hold->is_condemned = condemns(node, origin_index, &burst);
-        hold->burst = burst;
+        hold->trial_ns = node->now_ns + TRIAL_NS;
+        hold->is_tried = false;
     }
     hold->length = fmax(hold->length, length);
-    CHECK(hold->until_ns > hold->vote_ns);
+    CHECK(hold->until_ns >= hold->trial_ns);
     if (is_new)
         withheld_begin(node, origin_index);
 }
@@ -331,11 +363,9 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
         look_at_members(node); /* a rumor may arrive before the first review */
     byzantine_on_rumor(node, step);
     const double length = byzantine_length(node, step->origin_index);
-    const struct byzantine_burst burst = byzantine_burst(node, step->origin_index);
-    const bool is_free =
-        node->now_ns < hold->free_ns && !byzantine_condemns(node, step->origin_index, &burst);
+    const bool is_free = node->now_ns < hold->free_ns && length <= 2 * hold->length;
     const bool is_allowed =
-        byzantine_allows(node, step->origin_index, length) && !is_without_medians(node);
+        byzantine_allows(node, step->origin_index, length) && !is_without_median(node);
     if (withheld_has(node, step->origin_index) || !(is_free || is_allowed || !may_withhold(node)))
         withhold(node, step->origin_index);
 }
@@ -349,7 +379,7 @@ static bool is_to_wait(const struct node *node, const struct withholding *hold,
     if (origin->keep != KEEP_ALL)
         return origin->next > origin->keep && !retract_needs_base(node);
     return node->now_ns < hold->until_ns &&
-           (!byzantine_allows(node, origin_index, hold->length) || is_without_medians(node));
+           (!byzantine_allows(node, origin_index, hold->length) || is_without_median(node));
 }
 
 static void note_release(struct node *node, const struct origin *origin)
@@ -368,7 +398,7 @@ static void release(struct node *node)
         struct withholding *hold = &node->quarantine->withholdings[origin_index];
         if (!withheld_has(node, origin_index))
             continue;
-        judge_withheld(node, origin_index);
+        consider_trial(node, origin_index);
         if (may && is_to_wait(node, hold, origin_index))
             continue;
         withheld_end(node, origin_index);

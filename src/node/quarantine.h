@@ -1,7 +1,8 @@
 /* Quarantine: names a harmful member and, if configured, expels it by a majority of votes.
  *
  *   byzantine: an origin's rumors are long ──► withheld, where votes count
- *     far too long, also after VOTE_NS       ──► a vote, even if the origin stays silent
+ *     after TRIAL_NS ──► TRIAL: accuracy with and without them
+ *       harm         ──► a vote, even if the origin stays silent
  *   byzantine: an origin's rumors harm ──► a note that names it
  *                                   ──► a vote (orders/quorum_votes.h), to all neighbours
  *   VOTES ──► is it new? ──► to all other neighbours
@@ -10,11 +11,12 @@
  * A publication that is too long is withheld until it no longer counts as too long, or until there
  * was time to vote. Then the learner gets it. So an honest member's work is late at worst, all
  * nodes end with the same base, and a publication that a majority finds harmful in that time never
- * moves the base. One that this node has voted against stays withheld for minutes, as long as the
- * log has space. A leaving node waits for the decision, and a joiner withholds rumors until it
- * knows how long publications are. A vote only names rumors that this node's log can still take
- * out, so most nodes can carry out a decision. Tests: tests/world/test_quarantine.c and
- * test_withheld.c.
+ * moves the base. Length alone is no reason for a vote: an honest publication may be 100 times as
+ * long as others when training has just begun, or after a member's data have changed. One that
+ * this node has voted against stays withheld for minutes, as long as the log has space. A leaving
+ * node waits for the decision, and a joiner withholds rumors until it knows how long publications
+ * are. A vote only names rumors that this node's log can still take out, so most nodes can carry
+ * out a decision. Tests: tests/world/test_quarantine.c and test_withheld.c.
  */
 #ifndef HEARSAY_NODE_QUARANTINE_H
 #define HEARSAY_NODE_QUARANTINE_H
@@ -29,6 +31,10 @@ size_t quarantine_arena_bytes(const struct node_options *options);
 /* Judges a rumor of another node, and withholds it if its publication is too long. */
 void quarantine_on_rumor(struct node *node, const struct rumor_step *step);
 void quarantine_on_votes(struct node *node, const struct peer *from, const struct message *message);
+/* Sets *action to a trial of withheld rumors, if one is due. */
+bool quarantine_next_trial(struct node *node, struct action *action);
+/* Votes against the author if the trial shows that its withheld rumors harm. */
+void quarantine_on_trial(struct node *node, const struct base_trial *trial);
 /* Casts votes, releases rumors that were withheld long enough, and adds notes. Call it once a
  * second. */
 void quarantine_review(struct node *node);

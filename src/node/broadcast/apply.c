@@ -131,6 +131,7 @@ bool broadcast_next_apply(struct node *node, struct action *action)
     rumor_log_applied(&broadcast->log);
     *action = (struct action){.kind = ACTION_APPLY,
                               .update = update,
+                              .updates = 1,
                               .tag = origin->tag,
                               .seq = head.seq,
                               .compares = given.is_compared,
@@ -165,7 +166,7 @@ void broadcast_done(const struct node *node, const struct signed_head **heads)
     }
     for (uint64_t i = apply->rumors; i-- > 0;) { /* starts with the newest rumor */
         const struct given *given = &apply->given[(apply->given_first + i) % GIVEN_MAX];
-        if (given->is_block)
+        if (given->is_block || given->is_trial)
             continue;
         heads[given->origin_index] = given->seq + given->takes_out > 0 ? &given->last : NULL;
     }
@@ -192,7 +193,7 @@ bool broadcast_has_done(const struct node *node, uint64_t newest)
     CHECK(newest <= node->broadcast->log.newest);
     for (uint64_t i = 0; i < apply->rumors; i++) {
         const struct given *given = &apply->given[(apply->given_first + i) % GIVEN_MAX];
-        if (!given->is_block && !given->takes_out && given->at < newest)
+        if (!given->is_block && !given->is_trial && !given->takes_out && given->at < newest)
             return false;
     }
     return is_given_before(node, newest);

@@ -14,8 +14,10 @@ struct retract {
 #define APPLYING_MAX 256 /* maximum unanswered rumors that the learner may have */
 #define GIVEN_MAX    512 /* maximum unanswered rumors and blocks that the learner may have */
 
-/* An unanswered rumor or block: one that was given to the learner, which has not applied it yet. */
+/* An unanswered rumor, block or trial: one that was given to the learner, which has not answered.
+ */
 struct given {
+    bool is_trial;    /* a trial; then the other members are unset */
     bool is_block;    /* a block; then the other members are unset */
     bool takes_out;   /* the rumor was given negated, to take it out of the base */
     bool is_compared; /* the learner was asked how well the rumor agrees with its residual */
@@ -23,6 +25,13 @@ struct given {
     uint32_t seq;            /* number of the rumor */
     uint64_t at;             /* position of the rumor in the log, unless takes_out */
     struct signed_head last; /* head of the origin's last rumor in the base before this one */
+};
+
+/* Memory for the rumors of a trial. */
+struct trial_room {
+    struct update updates[TRIAL_UPDATES];
+    uint32_t *index; /* [apply_window] entry indices of all updates, back to back */
+    int8_t *level;   /* [apply_window] entry levels of all updates, back to back */
 };
 
 struct apply {
@@ -33,6 +42,7 @@ struct apply {
     uint32_t taken_out;            /* unanswered negated rumors */
     struct given given[GIVEN_MAX]; /* ring of the unanswered rumors and blocks */
     uint32_t given_first;          /* index of the oldest rumor or block in `given` */
+    struct trial_room *trial;      /* NULL = this node makes no trials */
     uint64_t *withheld;            /* bits by origin index: the origin's rumors are withheld */
     bool is_full;                  /* the next rumor waits until the learner accepts more entries */
 };

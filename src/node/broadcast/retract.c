@@ -183,7 +183,11 @@ bool retract_next(struct node *node, struct action *action)
           equivocation_head(node, origin_index, seq - 1, &origin->applied_last));
     if (--broadcast->retract.rumors == 0)
         rumor_log_pin(&broadcast->log, LOG_UNPINNED);
-    *action = (struct action){
-        .kind = ACTION_APPLY, .update = update, .tag = origin->tag, .seq = seq, .takes_out = true};
+    *action = (struct action){.kind = ACTION_APPLY,
+                              .update = update,
+                              .updates = 1,
+                              .tag = origin->tag,
+                              .seq = seq,
+                              .takes_out = true};
     return true;
 }

@@ -4,6 +4,28 @@
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/retract.h"
 
+size_t withheld_arena_bytes(const struct node_options *options)
+{
+    const size_t words = bit_words(options->limits.incarnations_max);
+    const size_t entries = options->limits.apply_window;
+    const size_t trial = sizeof(struct trial_room) + entries * (sizeof(uint32_t) + 1) + 3 * 64;
+    return words * sizeof(uint64_t) + 64 + (options->limits.quarantines ? trial : 0);
+}
+
+void withheld_init(struct broadcast *broadcast, struct arena *arena,
+                   const struct node_options *options)
+{
+    const size_t entries = options->limits.apply_window;
+    struct apply *apply = &broadcast->apply;
+    apply->withheld =
+        arena_alloc(arena, bit_words(options->limits.incarnations_max), sizeof(uint64_t));
+    if (!options->limits.quarantines)
+        return;
+    apply->trial = arena_alloc(arena, 1, sizeof *apply->trial);
+    apply->trial->index = arena_alloc(arena, entries, sizeof *apply->trial->index);
+    apply->trial->level = arena_alloc(arena, entries, sizeof *apply->trial->level);
+}
+
 bool withheld_has(const struct node *node, uint32_t origin_index)
 {
     CHECK(origin_index < node->broadcast->versions.count);
@@ -45,6 +67,45 @@ const struct signed_head *withheld_last(const struct node *node, uint32_t origin
     if (waits(node, origin_index))
         return origin->applied > 0 ? &origin->applied_last : NULL;
     return origin->next > 0 ? &origin->last : NULL;
+}
+
+/* Decodes a rumor behind the `entries` entries of the trial's earlier updates. Returns false if the
+ * log lacks the rumor or its entries do not fit. */
+static bool add_to_trial(struct node *node, const uint8_t *rumor, uint32_t bytes, uint32_t *entries,
+                         struct update *update)
+{
+    const struct trial_room *room = node->broadcast->apply.trial;
+    struct rumor_head head;
+    CHECK(*entries <= node->options.limits.apply_window);
+    if (!rumor)
+        return false;
+    CHECK(rumor_peek(rumor, bytes, &head) == OK);
+    if (head.count > node->options.limits.apply_window - *entries)
+        return false;
+    *update = (struct update){.index = room->index + *entries, .level = room->level + *entries};
+    rumor_decode_again(rumor, bytes, node->options.parameters, update);
+    *entries += head.count;
+    return true;
+}
+
+bool withheld_trial(struct node *node, uint32_t origin_index, struct action *action)
+{
+    struct apply *apply = &node->broadcast->apply;
+    const struct origin *origin = &node->broadcast->versions.origins[origin_index];
+    uint32_t updates = 0, entries = 0, bytes;
+    CHECK(withheld_has(node, origin_index) && apply->trial);
+    for (uint32_t seq = origin->applied; seq < origin->next && updates < TRIAL_UPDATES; seq++) {
+        const uint8_t *rumor = rumor_log_find(&node->broadcast->log, origin_index, seq, &bytes);
+        if (!add_to_trial(node, rumor, bytes, &entries, &apply->trial->updates[updates]))
+            break;
+        updates++;
+    }
+    if (updates == 0 || !apply_may_give(node, entries))
+        return false;
+    apply_add_given(apply, entries, (struct given){.is_trial = true});
+    *action =
+        (struct action){.kind = ACTION_TRIAL, .update = apply->trial->updates, .updates = updates};
+    return true;
 }
 
 static bool is_in_log(const struct node *node, uint32_t origin_index)

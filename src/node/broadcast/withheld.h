@@ -7,9 +7,17 @@
 
 #include "node/core.h"
 
+size_t withheld_arena_bytes(const struct node_options *options);
+void withheld_init(struct broadcast *broadcast, struct arena *arena,
+                   const struct node_options *options);
+
 bool withheld_has(const struct node *node, uint32_t origin_index);
 void withheld_begin(struct node *node, uint32_t origin_index);
 void withheld_end(struct node *node, uint32_t origin_index);
+
+/* Sets *action to a trial of the origin's withheld rumors: the oldest ones, as many as fit. Returns
+ * false if the learner has too many unanswered rumors for that now. */
+bool withheld_trial(struct node *node, uint32_t origin_index, struct action *action);
 
 /* Returns the head of this origin's last rumor in the base of all known rumors that are not
  * withheld; NULL if that base has none. */

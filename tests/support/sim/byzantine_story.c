@@ -29,7 +29,8 @@ int byzantine_story_begins(void **state)
     (void)state;
     begin_world(1);
     start_usual_swarm(NODES);
-    run(8 * SECOND_NS);
+    while (!byzantine_is_calm(world.nodes[0].node))
+        run(SECOND_NS);
     world_rest(&world);
     run(3 * SECOND_NS);
     node = world.nodes[0].node;

@@ -154,9 +154,9 @@ static void commands_are_answered_in_order(void **state)
     const struct update small = update_of(2, 10), large = update_of(4, 1000);
     open_thread(false, 0);
     learner_link_order(learner_thread_link(worker),
-                       &(struct action){.kind = ACTION_APPLY, .update = &small});
+                       &(struct action){.kind = ACTION_APPLY, .update = &small, .updates = 1});
     learner_link_order(learner_thread_link(worker),
-                       &(struct action){.kind = ACTION_APPLY, .update = &large});
+                       &(struct action){.kind = ACTION_APPLY, .update = &large, .updates = 1});
     learner_link_order(learner_thread_link(worker),
                        &(struct action){.kind = ACTION_PUBLISH, .terms = whole, .last = false});
     learner_link_ask(learner_thread_link(worker), LEARNER_EVALUATE);
@@ -254,7 +254,7 @@ static void everything_heard_is_applied_once_however_much_it_is(void **state)
         while (under_way + update.count > APPLY_WINDOW)
             under_way -= next_answer().answer.entries;
         learner_link_order(learner_thread_link(worker),
-                           &(struct action){.kind = ACTION_APPLY, .update = &update});
+                           &(struct action){.kind = ACTION_APPLY, .update = &update, .updates = 1});
         under_way += update.count;
     }
     learner_thread_stop(worker);
@@ -381,7 +381,7 @@ static void the_base_is_read_while_a_step_lasts(void **state)
     open_thread(true, 0);
     wait_for_step();
     learner_link_order(learner_thread_link(worker),
-                       &(struct action){.kind = ACTION_APPLY, .update = &update});
+                       &(struct action){.kind = ACTION_APPLY, .update = &update, .updates = 1});
     learner_link_order(learner_thread_link(worker), &read_all);
     struct learner_event event = next_answer();
     assert_answers(event, ACTION_READ);
@@ -410,8 +410,9 @@ static void a_read_block_contains_all_updates_answered_before_it(void **state)
         for (; given - applied > UNDER_WAY; applied++)
             assert_answers(next_answer(), ACTION_APPLY);
         for (int i = 0; i < round % 3; i++, given++)
-            learner_link_order(learner_thread_link(worker),
-                               &(struct action){.kind = ACTION_APPLY, .update = &update});
+            learner_link_order(
+                learner_thread_link(worker),
+                &(struct action){.kind = ACTION_APPLY, .update = &update, .updates = 1});
         learner_link_order(learner_thread_link(worker), &read_all);
         struct learner_event event = next_answer();
         for (; event.answer.to == ACTION_APPLY; event = next_answer())

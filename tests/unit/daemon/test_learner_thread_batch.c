@@ -135,7 +135,7 @@ static void apply_ten_times(void)
     struct learner_event event;
     for (int i = 0; i < 10; i++) {
         learner_link_order(learner_thread_link(worker),
-                           &(struct action){.kind = ACTION_APPLY, .update = &update});
+                           &(struct action){.kind = ACTION_APPLY, .update = &update, .updates = 1});
         while (!learner_link_next(learner_thread_link(worker), &event))
             (void)sched_yield();
     }

@@ -175,6 +175,40 @@ static void it_is_said_how_far_an_update_agrees_before_it_is_applied(void **stat
     assert_true(w[3] == -2.5f * 200 * QUANTUM);
 }
 
+static struct base_trial sum_of_entries(void *learner, const struct update *updates, uint32_t count)
+{
+    struct base_trial trial = {.samples = 1};
+    assert_ptr_equal(learner, &one);
+    for (uint32_t u = 0; u < count; u++)
+        for (uint32_t i = 0; i < updates[u].count; i++)
+            trial.after += (double)updates[u].index[i] * updates[u].level[i];
+    return trial;
+}
+
+static void a_copied_trial_has_the_entries_of_all_updates(void **state)
+{
+    (void)state;
+    uint32_t at[] = {3, 4, 7};
+    int8_t level[] = {-2, 5, 1};
+    const struct update updates[] = {
+        {.tau = 0.5f, .amount = 100, .count = 2, .index = at, .level = level},
+        {.tau = 0.5f, .amount = 100, .count = 1, .index = at + 2, .level = level + 2}};
+    const struct action order = {.kind = ACTION_TRIAL, .update = updates, .updates = 2};
+    static max_align_t room[64];
+    assert_true(order_bytes(&order) <= sizeof room);
+    const struct action *copy = order_copy(room, &order);
+    memset(at, 0, sizeof at);
+    memset(level, 0, sizeof level);
+    const struct executor_ops ops = {.trial = sum_of_entries};
+    const struct executor executor = {.ops = &ops, .learner = &one};
+    const struct answer answer = executor_perform(&executor, copy);
+    assert_int_equal(answer.entries, 3);
+    assert_true(answer.trial.after == 3 * -2 + 4 * 5 + 7);
+    const struct executor_ops none = {0};
+    const struct executor without = {.ops = &none, .learner = &one};
+    assert_int_equal(executor_perform(&without, copy).trial.samples, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -183,6 +217,7 @@ int main(void)
         TEST(restores_orders_performed_between_two_parts),
         TEST(a_snapshot_during_which_another_base_is_written_is_broken_off),
         TEST(it_is_said_how_far_an_update_agrees_before_it_is_applied),
+        TEST(a_copied_trial_has_the_entries_of_all_updates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

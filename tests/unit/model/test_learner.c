@@ -43,6 +43,7 @@ static struct learner *learner_on(const char *line, struct model **model,
         .data_seed = 4,
         .data_node = node,
         .density_max = (uint32_t)model_parameters(*model),
+        .test_to = test ? test->count : 0,
     };
     return learner_new(&arena, backend, *model, train, test, &options);
 }
@@ -268,6 +269,46 @@ static void two_learners_with_half_the_data_learn_from_each_other(void **state)
     assert_true(together[0] > alone[1] + 10);
 }
 
+/* The second learner has published the updates of the trial, but the first has not applied them. */
+static void a_trial_scores_the_base_with_updates_and_changes_nothing(void **state)
+{
+    (void)state;
+    const struct dataset_options options = {.source = DATASET_XOR, .shards = 1};
+    struct dataset train;
+    struct problem problem;
+    struct model *model[2];
+    struct learner *learner[2];
+    struct update updates[2];
+    assert_int_equal(dataset_load_train(&train, &options, &problem), OK);
+    for (int i = 0; i < 2; i++)
+        learner[i] = learner_on(model_preset("xor"), &model[i], &train, &train, 0, 0.1f);
+    const struct publish_terms terms = {.budget_bytes = 400, .share = 1, .gain = 1};
+    static uint32_t index[2][100];
+    static int8_t level[2][100];
+    for (int u = 0; u < 2; u++) {
+        for (int step = 0; step < 300; step++)
+            (void)learner_step(learner[1]);
+        updates[u] = *learner_publish(learner[1], &terms);
+        assert_in_range(updates[u].count, 1, 100);
+        updates[u].index = memcpy(index[u], updates[u].index, updates[u].count * sizeof **index);
+        updates[u].level = memcpy(level[u], updates[u].level, updates[u].count);
+    }
+    const struct evaluation before = learner_evaluate(learner[0], true);
+    const uint64_t digest = learner_digest(learner[0]);
+    const struct base_trial trial = learner_trial(learner[0], updates, 2);
+    assert_int_equal(trial.samples, 4);
+    assert_true(trial.before == evaluation_accuracy(&before));
+    assert_true(trial.after == 1);
+    assert_true(trial.before < 1);
+    assert_true(learner_digest(learner[0]) == digest);
+    assert_true(learner_evaluate(learner[0], true).loss == before.loss);
+    for (int i = 0; i < 2; i++) {
+        learner_free(learner[i]);
+        model_free(model[i]);
+    }
+    dataset_free(&train);
+}
+
 /* Each step learns each of the four samples four times, and the rate is 0. So the second loss
  * differs only because other numbers are dropped. */
 static void each_epoch_drops_others(void **state)
@@ -299,6 +340,7 @@ int main(void)
         TEST(a_step_in_two_halves_is_the_step_and_follows_the_gradient_it_is_given),
         TEST(a_plain_second_half_moves_weights_by_the_rate_alone),
         TEST(a_learner_that_diverged_publishes_nothing_and_begins_anew_from_the_base),
+        TEST(a_trial_scores_the_base_with_updates_and_changes_nothing),
         TEST(each_epoch_drops_others),
     };
     RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);
