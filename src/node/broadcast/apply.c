@@ -17,6 +17,28 @@
  * wait for a GPU. Waiting 200 times as long limits all comparisons to 0.5 % of the time. */
 #define COMPARING_NS(entries) ((uint64_t)((entries) + 10000) * 10 * 200)
 
+size_t apply_arena_bytes(const struct node_options *options)
+{
+    const size_t words = bit_words(options->limits.incarnations_max);
+    const size_t entries = options->limits.apply_window;
+    const size_t trial = sizeof(struct trial_room) + entries * (sizeof(uint32_t) + 1) + 3 * 64;
+    return decoded_arena_bytes(RUMOR_ENTRIES_MAX) + words * sizeof(uint64_t) + 64 +
+           (options->limits.quarantines ? trial : 0);
+}
+
+void apply_init(struct apply *apply, struct arena *arena, const struct node_options *options)
+{
+    const size_t entries = options->limits.apply_window;
+    decoded_init(&apply->decoded, arena, RUMOR_ENTRIES_MAX);
+    apply->withheld =
+        arena_alloc(arena, bit_words(options->limits.incarnations_max), sizeof(uint64_t));
+    if (!options->limits.quarantines)
+        return;
+    apply->trial = arena_alloc(arena, 1, sizeof *apply->trial);
+    apply->trial->index = arena_alloc(arena, entries, sizeof *apply->trial->index);
+    apply->trial->level = arena_alloc(arena, entries, sizeof *apply->trial->level);
+}
+
 struct update *apply_decode(struct node *node, const uint8_t *rumor, uint32_t bytes)
 {
     struct rumor_head head;

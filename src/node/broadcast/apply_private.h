@@ -47,6 +47,9 @@ struct apply {
     bool is_full;                  /* the next rumor waits until the learner accepts more entries */
 };
 
+size_t apply_arena_bytes(const struct node_options *options);
+void apply_init(struct apply *apply, struct arena *arena, const struct node_options *options);
+
 /* Like broadcast_logged, but the caller may change the update. */
 struct update *apply_decode(struct node *node, const uint8_t *rumor, uint32_t bytes);
 /* Returns true if the learner may be given another rumor with this many entries. */

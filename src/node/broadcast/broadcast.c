@@ -7,7 +7,6 @@
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/history.h"
 #include "node/broadcast/progress.h"
-#include "node/broadcast/withheld.h"
 #include "node/orders/proofs.h"
 #include "node/orders/verdict.h"
 
@@ -30,8 +29,8 @@ size_t broadcast_arena_bytes(const struct node_options *options)
                             origins * sizeof(uint32_t) + 5 * 64;
     return sizeof(struct broadcast) + options->limits.peers_max * per_peer +
            origins * (sizeof(struct origin) + slots) + bit_words(origins) * 8 +
-           rumor_log_arena_bytes(options->log_bytes) + decoded_arena_bytes(RUMOR_ENTRIES_MAX) +
-           progress_arena_bytes(options) + withheld_arena_bytes(options) + 17 * 64;
+           rumor_log_arena_bytes(options->log_bytes) + apply_arena_bytes(options) +
+           progress_arena_bytes(options) + 17 * 64;
 }
 
 struct origin *broadcast_add(const struct node *node, struct versions *versions,
@@ -96,10 +95,9 @@ struct broadcast *broadcast_new(struct arena *arena, struct node *node)
     CHECK(broadcast->own);
     const size_t words = bit_words(options->limits.incarnations_max);
     broadcast->seen = arena_alloc(arena, words, sizeof(uint64_t));
-    withheld_init(broadcast, arena, options);
     broadcast->progress = progress_new(arena, node, &broadcast->versions);
     rumor_log_init(&broadcast->log, arena, options->log_bytes, node->now_ns);
-    decoded_init(&broadcast->apply.decoded, arena, RUMOR_ENTRIES_MAX);
+    apply_init(&broadcast->apply, arena, options);
     init_neighbours(broadcast, arena, options);
     return broadcast;
 }

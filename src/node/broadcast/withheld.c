@@ -4,28 +4,6 @@
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/retract.h"
 
-size_t withheld_arena_bytes(const struct node_options *options)
-{
-    const size_t words = bit_words(options->limits.incarnations_max);
-    const size_t entries = options->limits.apply_window;
-    const size_t trial = sizeof(struct trial_room) + entries * (sizeof(uint32_t) + 1) + 3 * 64;
-    return words * sizeof(uint64_t) + 64 + (options->limits.quarantines ? trial : 0);
-}
-
-void withheld_init(struct broadcast *broadcast, struct arena *arena,
-                   const struct node_options *options)
-{
-    const size_t entries = options->limits.apply_window;
-    struct apply *apply = &broadcast->apply;
-    apply->withheld =
-        arena_alloc(arena, bit_words(options->limits.incarnations_max), sizeof(uint64_t));
-    if (!options->limits.quarantines)
-        return;
-    apply->trial = arena_alloc(arena, 1, sizeof *apply->trial);
-    apply->trial->index = arena_alloc(arena, entries, sizeof *apply->trial->index);
-    apply->trial->level = arena_alloc(arena, entries, sizeof *apply->trial->level);
-}
-
 bool withheld_has(const struct node *node, uint32_t origin_index)
 {
     CHECK(origin_index < node->broadcast->versions.count);

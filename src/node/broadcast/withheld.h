@@ -7,10 +7,6 @@
 
 #include "node/core.h"
 
-size_t withheld_arena_bytes(const struct node_options *options);
-void withheld_init(struct broadcast *broadcast, struct arena *arena,
-                   const struct node_options *options);
-
 bool withheld_has(const struct node *node, uint32_t origin_index);
 void withheld_begin(struct node *node, uint32_t origin_index);
 void withheld_end(struct node *node, uint32_t origin_index);
