@@ -229,6 +229,49 @@ static void programs_that_finish_hold_one_model(void **state)
     assert_int_equal(pthread_barrier_destroy(&together), 0);
 }
 
+/* Weights from 1 on are multiples of two units, and updates of other nodes move the base by any
+ * number of units. The difference is rounding, which no publication can remove. */
+static void finishing_publishes_no_rounding(void **state)
+{
+    struct program programs[2];
+    char first[64];
+    uint64_t rumors[2];
+    int errors[2];
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        program_init(&programs[i], i > 0 ? "rounds too" : "rounds", i + 1);
+        for (int c = 0; c < PROGRAM_WEIGHTS; c++)
+            programs[i].weights[c] = 1.5f;
+        programs[i].peers = i > 0 ? first : NULL;
+        program_must_open(&programs[i]);
+        if (i == 0)
+            program_address(&programs[0], first);
+        assert_int_equal(hearsay_join(programs[i].node, PROGRAM_FOREVER), HEARSAY_OK);
+    }
+    while (program_info(&programs[0]).members < 2 || program_info(&programs[1]).members < 2)
+        settle_both(programs);
+    for (int step = 0; step < 8; step++) {
+        for (int i = 0; i < 2; i++) {
+            for (int c = 0; c < PROGRAM_WEIGHTS; c++) /* the last step moves nothing */
+                programs[i].weights[c] += step < 7 ? 1e-5f * (float)((c + 1) * (i + 2) % 37) : 0;
+            assert_int_equal(hearsay_step(programs[i].node, 1, 0, NULL), HEARSAY_OK);
+        }
+        settle_both(programs);
+    }
+    for (int i = 0; i < 2; i++)
+        rumors[i] = program_info(&programs[i]).rumors;
+    do {
+        for (int i = 0; i < 2; i++)
+            errors[i] = hearsay_finish(programs[i].node, 0.1);
+    } while (errors[0] == HEARSAY_TIMEOUT || errors[1] == HEARSAY_TIMEOUT);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(errors[i], HEARSAY_OK);
+        assert_true(program_info(&programs[i]).rumors - rumors[i] < 100);
+    }
+    assert_one_model(programs, 2);
+    close_all(programs, 2);
+}
+
 static void finishing_names_who_still_trains(void **state)
 {
     struct program programs[2];
@@ -308,6 +351,7 @@ int main(void)
         cmocka_unit_test(reverted_weights_are_the_shared_models),
         cmocka_unit_test(settling_carries_statistics_all_the_way),
         cmocka_unit_test(programs_that_finish_hold_one_model),
+        cmocka_unit_test(finishing_publishes_no_rounding),
         cmocka_unit_test(finishing_names_who_still_trains),
         cmocka_unit_test(a_node_leaves_signals_alone),
     };
