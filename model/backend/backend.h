@@ -285,7 +285,7 @@ struct exchange_operations {
 struct stream_operations {
     /* Returns whether `stream` is a stream of this device. */
     bool (*is_known)(struct backend *, void *stream);
-    /* Makes later operations wait until the stream has done all work queued so far. */
+    /* Makes the backend's later operations wait until the stream has done its work so far. */
     void (*wait_for)(struct backend *, void *stream);
     /* Makes later work of the stream wait until all operations called so far are done. */
     void (*hold_back)(struct backend *, void *stream);

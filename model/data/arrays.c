@@ -230,7 +230,7 @@ static enum error take_numbers(void *context, const struct array_block *block,
                        filling->dataset->numbers, problem);
 }
 
-/* Sets the mean and the standard deviation of `count` floats. */
+/* Sets the mean and the standard deviation of the `count` floats that `filling` has added up. */
 static void set_moments(const struct filling *filling, double count, float *mean, float *deviation)
 {
     const double middle = filling->sum / count;

@@ -36,7 +36,7 @@
 enum layer_init {
     INIT_ZERO,
     INIT_ONE,
-    INIT_FAN,   /* by fan-in, fan-out: He's rule before relu or channel norm, otherwise Glorot's */
+    INIT_FAN,   /* He's rule before relu, batch or group norm; otherwise Glorot's */
     INIT_SMALL, /* normally distributed with standard deviation 0.02 */
     /* Last matrix of a residual's body: like INIT_SMALL, but 0.02 / √(number of residuals). */
     INIT_LAST,

@@ -90,7 +90,8 @@ size_t model_bytes(const struct model *model);
 
 /* Returns P, the length of the flat vector. */
 size_t model_parameters(const struct model *model);
-/* Returns the number of entries with weight decay: matrices and filters, which come first. */
+/* Returns the number of entries with weight decay: matrices, embeddings and filters, which come
+ * first. */
 size_t model_decayed(const struct model *model);
 /* Returns the number of trained entries: all except the running statistics, which come last. */
 size_t model_trained(const struct model *model);

@@ -90,7 +90,8 @@ void snapshot_take_average(struct snapshot_queue *queue, struct arena *arena);
 size_t snapshot_take(struct snapshot_queue *queue, size_t first, snapshot_save *save,
                      void *learner);
 
-/* Records an update that moved base and weights. No effect unless a snapshot is being taken. */
+/* Records the entries of an update that belong to parts already taken. No effect unless a snapshot
+ * is being taken. Breaks off the snapshot if the ring is full. */
 void snapshot_note_update(struct snapshot_queue *queue, enum snapshot_kind kind,
                           const struct update *update, float beta);
 
@@ -103,7 +104,7 @@ void snapshot_break(struct snapshot_queue *queue);
 const struct snapshot_record *snapshot_next(struct snapshot_queue *queue);
 void snapshot_done(struct snapshot_queue *queue);
 
-/* Returns true if no part waits for the writer or is being written. For both threads. */
+/* Returns true if no part waits for the writer or is being written. Also for the learner. */
 bool snapshot_has_room(const struct snapshot_queue *queue);
 
 #endif

@@ -108,9 +108,9 @@ enum error gate_consume(const struct gate *gate, const uint8_t in[static GATE_BY
                         const uint8_t *message_1, size_t message_1_bytes,
                         struct introduction *theirs) MUST_USE;
 
-/* Seals (create) or opens (consume) a refusal. It is bound to `ephemeral`, the fresh public key of
- * message 1, so an old refusal cannot be replayed. refusal_consume returns FORGED if the refusal
- * does not open. */
+/* Seals (create) or opens (consume) a refusal, which carries the sender's introduction. It is bound
+ * to `ephemeral`, the fresh public key of message 1, so an old refusal cannot be replayed.
+ * refusal_consume returns FORGED if the refusal does not open. */
 void refusal_create(const struct gate *gate, struct entropy *entropy,
                     const uint8_t ephemeral[static DH_BYTES], uint8_t out[static REFUSAL_BYTES]);
 enum error refusal_consume(const struct gate *gate, const uint8_t in[static REFUSAL_BYTES],

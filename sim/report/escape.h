@@ -18,8 +18,8 @@ void escape_clean(char *out, size_t bytes, const char *text);
 /* Returns the number of characters of a clean text. */
 size_t escape_width(const char *clean);
 
-/* Writes one field, quoted where needed (RFC 4180). A field that a spreadsheet would take for a
- * formula gets an apostrophe. */
+/* Writes one field as clean text, quoted as in RFC 4180, also if it has a semicolon. A field that a
+ * spreadsheet would take for a formula gets an apostrophe. */
 void escape_csv(FILE *out, const char *text);
 
 #endif

@@ -17,7 +17,7 @@ struct storm_expulsion {
     uint64_t at_ns;   /* time of the order or the votes, counted from WORLD_BEGIN_NS */
     bool is_since;    /* an order removes only rumors since a certain moment */
     uint32_t voters;  /* number of voting members; 0 = the operator expels the node */
-    bool is_ordered;  /* the order or the votes were given to a node */
+    bool is_ordered;  /* an order or votes to expel were given to a node */
     uint32_t given;   /* number of the operator's orders so far, of any kind */
 };
 

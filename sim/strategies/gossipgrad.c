@@ -93,8 +93,8 @@ static uint32_t receiver_of(const struct gossipgrad *gossipgrad, uint32_t i, uin
     return at[(place + ((uint32_t)1 << round % gossipgrad->cycle)) % gossipgrad->count];
 }
 
-/* If the message for worker i's last step has arrived, averages it with the content that worker i
- * sent: weights or progress. Adds half of (received − sent) to the weights. */
+/* If the message for worker i's last step has arrived, adds half of (received − sent) to the
+ * worker's weights. This averages received and sent content: weights or progress. */
 static void mix(struct gossipgrad *gossipgrad, uint32_t i)
 {
     struct gossiper *gossiper = &gossipgrad->gossipers[i];

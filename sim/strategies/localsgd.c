@@ -1,4 +1,5 @@
-/* Local SGD (Stich 2019): all nodes continue from the mean of their weights. */
+/* Local SGD (Stich 2019): every `local_steps` steps, all nodes continue from the mean of their
+ * weights. */
 #include "strategies/common.h"
 #include "strategies/strategy.h"
 

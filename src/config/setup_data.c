@@ -87,8 +87,8 @@ static enum error set_task(const struct config_data *data, struct dataset *train
     return OK;
 }
 
-/* Checks that the samples are images, because augmentation cannot flip or crop tables. Also
- * checks that crop and cutout fit the size of the images. */
+/* If augmentation is wanted, checks that the samples are images, because tables cannot be flipped
+ * or cropped. Also checks that crop and cutout fit the size of the images. */
 static enum error check_augment(const struct augment_options *augment, struct shape shape,
                                 struct problem *problem)
 {

@@ -70,7 +70,7 @@ struct learner_event {
     struct learner_resets resets;
     struct learner_saturation saturation;
     struct vitals vitals;
-    /* STEPPED: measured once a second; total 0 = not measured */
+    /* STEPPED: measured once a second; total 0 = not measured now, or host memory */
     struct device_memory memory;
 };
 

@@ -29,8 +29,8 @@ void status_place_close(struct status_place *place)
     place->folder = -1;
 }
 
-/* A lock on the whole file belongs to the open file description, not to the process. So the lock
- * stays when this process opens and closes the file again only to test it. */
+/* A lock on the whole file. F_OFD_SETLK gives it to the open file description, not to the process.
+ * So the lock stays when this process opens and closes the file again only to test it. */
 static const struct flock WHOLE = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
 static const char *path_of(char out[static STATUS_PATH_BYTES], const char *dir, const char *name)

@@ -77,7 +77,7 @@ struct account {
     /* First rumors of the member's last publications, newest first. */
     struct stream_point began[RECALLED];
     struct cusum beyond; /* test: the member's publications are too long */
-    double gap_ns;       /* moving average of the time between the member's rumors */
+    double gap_ns;       /* moving average of the time between the member's rumors; 0 = unknown */
     /* Until this time, the member's publications may be from a partition (was_apart). */
     uint64_t apart_ns;
     uint64_t came_ns; /* time of the member's last rumor; 0 = no rumor yet */

@@ -64,8 +64,8 @@ double byzantine_length(const struct node *node, uint32_t origin_index);
 /* Returns true if a publication of this origin may have this length (byzantine_length), or if no
  * median is known. */
 bool byzantine_allows(const struct node *node, uint32_t origin_index, double length);
-/* Returns true if the swarm's first publications are over. Until then their lengths fall fast, and
- * no publication is too long. */
+/* Returns true if BYZANTINE_ENOUGH origins have published 32 rumors each. Until then the lengths of
+ * publications fall fast, and byzantine_allows permits any length. */
 bool byzantine_is_calm(const struct node *node);
 /* Returns true if the median length is known. */
 bool byzantine_has_median(const struct node *node);

@@ -26,7 +26,7 @@
 struct safetensors_file {
     const char *path;    /* borrowed */
     int fd;              /* open for reading */
-    uint64_t data_at;    /* offset of the first tensor in the file */
+    uint64_t data_at;    /* offset in the file of the tensors' bytes */
     uint64_t data_bytes; /* bytes of all tensors */
     json_t *header;      /* metadata, and one entry for each tensor */
 };

@@ -28,8 +28,8 @@
 /* largest number of bytes that libmicrohttpd requests in one call of read_event */
 #define FRAME_BYTES (16 * 1024)
 #define RETRY_MS    2000 /* a disconnected browser connects again after this time */
-/* After a client was cut off, libmicrohttpd ends its connection in the next call of MHD_run, and
- * accepts another client only in the call after that. */
+/* calls of MHD_run after a client was cut off: the one in progress, if any; the one in which
+ * libmicrohttpd ends the connection; and the one in which it accepts another client */
 #define TURNS_OF_A_CUT 3
 /* maximum calls of MHD_run in one web_server_run, so that the loop also does other work */
 #define TURNS_MAX    8

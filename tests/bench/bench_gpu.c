@@ -2,17 +2,18 @@
  *
  *   DEVICE      cuda:0
  *   PARAMETERS  of the exchange (100000000)
- *   PART        1: all steps, or a PART-th of them
+ *   PART        divides the numbers of steps and the times to warm up and to publish (1)
  *   WORD        measures only this: fp32, tf32, bf16, a model, samples, exchange, publishing
  *
- * First, samples per second of whole steps of a learner, from picking samples to the weights, as
- * medians. To compare with PyTorch on the same card, run python3 tests/bench/bench_torch.py --cuda
- * right before or after. Then the time to gather a batch from memory of the device and of the host.
- * Then the exchange of PARAMETERS parameters: the pass before a publication relative to a copy of
- * equal memory, and again with the base 64 KiB further on; then publishing, with the encoding of
- * its bodies; then applying. Last, the part of its steps that a learner loses if it publishes four
- * times a second and applies three times as many updates, with 10 million parameters and with
- * GPT-2's 124 million. */
+ * In each precision: samples per second of whole steps of a learner, from picking samples to the
+ * weights, as medians. To compare with PyTorch on the same card, run python3
+ * tests/bench/bench_torch.py --cuda right before or after. Only in fp32: the time to gather a batch
+ * from memory of the device and of the host; then the exchange of PARAMETERS parameters: the pass
+ * before a publication relative to a copy of equal memory, and again with the base 64 KiB further
+ * on, in another memory bank than the weights; then publishing, with the encoding of its bodies;
+ * then applying. Last, the part of its steps that a learner loses if it publishes four times a
+ * second and applies three times as many updates: 10 million parameters in fp32, and GPT-2's 124
+ * million in bf16. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>

@@ -413,7 +413,7 @@ void scene_check(const struct scene *scene)
     CHECK(digest == node_digest(scene->node));
 }
 
-/* Gives the node its list of members, as the owner of a node that counts votes does. */
+/* Gives the node its list of members, which a node that counts votes needs. */
 static void list_members(struct scene *scene)
 {
     uint8_t ids[SCENE_MEMBERS + 1][ID_BYTES];

@@ -158,8 +158,8 @@ def embed_forward(rows, size, number):
 
 
 def embed_backward(rows, size, number):
-    """Yields the kernel of embed_backward, under the assumption that all tokens are different: each reads and
-    writes one row of the table's gradient."""
+    """Yields add_rows, the main kernel of embed_backward. Assumes that all tokens are different, so that each
+    reads and writes one row of the table's gradient."""
     yield Kernel('add rows', PLAIN, ((number + FLOAT) * size + INT) * rows, FLOAT * rows * size)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the byte counts of step_bytes.py with counts by hand: test_step_bytes.py STEP_PLAN."""
+"""Tests step_bytes.py with counts by hand and with the plan of a step: test_step_bytes.py STEP_PLAN."""
 import json
 import pathlib
 import subprocess

@@ -40,7 +40,7 @@ static void accepts_a_member_that_is_uncorrelated(void **state)
 static void finds_a_tenfold_move_within_three_rumors(void **state)
 {
     (void)state;
-    for (int i = 0; i < 4; i++) /* until the node knows WHO's learning rate */
+    for (int i = 0; i < 4; i++) /* until WHO counts: a new member may be from a partition */
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 3; i++)
         let_all_publish(0.5, 0.5, 1, 10);

@@ -1,5 +1,5 @@
-/* A node whose line cannot carry all of the swarm's rumors. It takes over block after block and
- * never has a complete base. */
+/* A node whose line cannot carry all of the swarm's rumors takes over block after block. Its base
+ * is complete only when fewer rumors are published or the line improves. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -76,7 +76,8 @@ bool equivocation_take_proof(struct node *node, uint8_t *out)
     return true;
 }
 
-/* Returns true if this node has rumors of the origin that must be taken out of the base. */
+/* Returns true if this node has rumors of the origin from number `keep` on, which must be taken out
+ * of the base. */
 static bool is_excess(const struct origin *origin)
 {
     return origin->next > origin->keep;

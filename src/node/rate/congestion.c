@@ -182,7 +182,7 @@ static double target_s(const struct congestion *link)
            TARGET_MORE_S * sqrt(64e3 / rate);
 }
 
-/* Returns true if enough bytes were sent in this round to test the rate. */
+/* Returns true if this round tests the rate: it has sent more than USED of what the rate allows. */
 static bool is_filled(const struct congestion *link, double round_s)
 {
     return (double)(link->sent - link->round_ends) > USED * link->rate * round_s;

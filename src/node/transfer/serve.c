@@ -225,8 +225,9 @@ static void put_back(struct transfer_neighbour *neighbour, struct span span)
     neighbour->fetches_count++;
 }
 
-/* Returns the next neighbour in turn that waits for blocks and has a short queue. Skips a neighbour
- * while the learner has not applied the rumors that its blocks must contain. */
+/* Returns the next open neighbour in turn that waits for blocks, has a short queue, and whose pacer
+ * is not busy. Skips a neighbour while the learner has not applied the rumors, except withheld
+ * ones, that its blocks must contain. */
 static const struct peer *next_taker(struct node *node)
 {
     const uint32_t places = node->options.limits.peers_max;

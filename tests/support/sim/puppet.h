@@ -14,7 +14,7 @@
 #include "wire/rumor.h"
 
 #define PUPPET_QUEUE_BYTES (1u << 18)
-#define PUPPET_MADE        256 /* maximum number of the puppet's rumors whose heads it remembers */
+#define PUPPET_MADE        256     /* the puppet remembers heads of rumors below this number */
 #define PUPPET_SAMPLES     1000000 /* samples in invented heads */
 
 struct puppet {

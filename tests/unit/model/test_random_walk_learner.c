@@ -171,8 +171,9 @@ static void published_and_residual_are_what_was_produced(void **state)
         random_walk_free(nodes[i]);
 }
 
-/* Lets a learner catch up or return at random: takes blocks of another learner, with or without
- * keeping weights, and applies its own updates of an earlier incarnation. */
+/* Lets a random learner catch up and return: it takes a block of a random learner, with or without
+ * keeping its weights. It then applies that learner's next update as its own of an earlier
+ * incarnation, unless both are the same learner. */
 static void come_back(struct random_walk *const *nodes, struct rng *rng)
 {
     struct random_walk *to = nodes[rng_below(rng, NODES)], *from = nodes[rng_below(rng, NODES)];

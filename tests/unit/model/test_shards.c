@@ -215,8 +215,8 @@ static void a_large_alpha_gives_each_node_its_part_of_every_class(void **state)
     shards_free(&shards);
 }
 
-/* A part of a Dirichlet distribution with mean m and concentration a has variance m (1 - m) / (a +
- * 1). */
+/* A part of a Dirichlet distribution with mean m has variance m (1 - m) / (c + 1), where c is the
+ * sum of the distribution's parameters. */
 static void the_parts_have_mean_and_variance_of_their_distribution(void **state)
 {
     (void)state;
