@@ -253,11 +253,11 @@ struct exchange_operations {
      * backend/error_feedback.h), and `before` is set to `trained`. at: the start of each vector
      * [count]. */
     void (*track)(struct backend *, size_t count, bool companded, bool counts, struct statistic at);
-    /* Releases withheld progress that an update covers. For each entry with level k:
+    /* Drops withheld progress that an update covers. For each entry with level k:
      * withheld -= part·tau·k, rounded to bfloat16. Withheld progress never passes 0, and does not
      * change if it and k differ in sign. */
-    void (*let_go)(struct backend *, const struct update *host_update, float part,
-                   uint16_t *withheld);
+    void (*drop_covered)(struct backend *, const struct update *host_update, float part,
+                         uint16_t *withheld);
     /* Returns the cosine of the angle between an update and the residual, over the entries of the
      * update: Σ k·r / sqrt(Σ k² · Σ r²) for levels k; 0 if r is 0. */
     double (*agreement)(struct backend *, const struct update *host_update, struct weights w,

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define ANEW_PART 4096 /* entries per piece in replica_reset_to_base */
+#define RESET_PART 4096 /* entries per piece in replica_reset_to_base */
 
 #define PIECE 4096 /* entries per piece in other functions */
 
@@ -355,7 +355,7 @@ void replica_apply(struct replica *replica, const struct update *update, float b
     overlap_on_applied(&replica->overlap, &replica->published, update);
     const double part = overlap_spoken_for(&replica->overlap, update);
     if (part > 0)
-        backend->exchange->let_go(backend, update, (float)part, replica->withheld);
+        backend->exchange->drop_covered(backend, update, (float)part, replica->withheld);
 }
 
 double replica_agreement(const struct replica *replica, const struct update *update)
@@ -434,10 +434,10 @@ void replica_read_with(const struct replica *replica, const struct update *updat
 size_t replica_reset_to_base(struct replica *replica)
 {
     size_t first_lost = replica->parameters;
-    float part[ANEW_PART];
-    for (size_t first = 0; first < replica->parameters; first += ANEW_PART) {
+    float part[RESET_PART];
+    for (size_t first = 0; first < replica->parameters; first += RESET_PART) {
         const size_t left = replica->parameters - first;
-        const size_t count = size_min(left, ANEW_PART);
+        const size_t count = size_min(left, RESET_PART);
         download_weights(replica, replica->weights, first, count, part);
         for (size_t c = 0; c < count && first_lost == replica->parameters; c++)
             if (!isfinite(part[c]))

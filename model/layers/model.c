@@ -135,7 +135,7 @@ static enum error read(struct model *model, const char *line, bool exact, struct
     return OK;
 }
 
-void model_let_go(struct model *model)
+void model_read_free(struct model *model)
 {
     free(model->layers);
     free(model->tensor);
@@ -166,7 +166,7 @@ enum error model_read(struct model *model, const char *line, bool exact, struct 
     model->tensor = memory_new((size_t)LAYERS_MAX * LAYER_TENSORS_MAX, sizeof *model->tensor);
     const enum error error = read(model, line, exact, problem);
     if (error != OK)
-        model_let_go(model);
+        model_read_free(model);
     else
         model->logits_max = logits_max(model);
     return error;
@@ -193,7 +193,7 @@ enum error model_new_for(struct model **model, struct arena *arena, struct backe
     if (error != OK)
         return error;
     if (backend)
-        model_take_memory(&built);
+        model_alloc_buffers(&built);
     *model = arena_alloc(arena, 1, sizeof **model);
     **model = built;
     return OK;
@@ -210,8 +210,8 @@ enum error model_new(struct model **model, struct arena *arena, struct backend *
 void model_free(struct model *model)
 {
     if (model->backend)
-        model_give_memory(model);
-    model_let_go(model);
+        model_free_buffers(model);
+    model_read_free(model);
     *model = (struct model){0};
 }
 

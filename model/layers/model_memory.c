@@ -94,7 +94,7 @@ static void *take(const struct model *model, const struct layer *layer, size_t *
     return place;
 }
 
-void model_take_memory(struct model *model)
+void model_alloc_buffers(struct model *model)
 {
     struct backend *backend = model->backend;
     const size_t batch = (size_t)model->batch_max;
@@ -120,7 +120,7 @@ void model_take_memory(struct model *model)
     model->scratch = widest.scratch > 0 ? backend->alloc(backend, batch * widest.scratch) : NULL;
 }
 
-void model_give_memory(struct model *model)
+void model_free_buffers(struct model *model)
 {
     struct backend *backend = model->backend;
     for (int i = 0; i < model->count; i++) {
@@ -175,6 +175,6 @@ size_t model_sample_bytes(const char *line, struct shape in, int classes, bool r
     if (model_read(&read, line, false, &problem) != OK)
         return 0;
     const size_t bytes = model_bytes(&read) - fixed_bytes(&read);
-    model_let_go(&read);
+    model_read_free(&read);
     return bytes;
 }

@@ -5,7 +5,7 @@
 #include "layers/layer.h"
 #include "layers/model.h"
 
-#define SLOPES_MAX    (LAYER_DEPTH_MAX + 2)
+#define GRADIENTS_MAX (LAYER_DEPTH_MAX + 2)
 #define LOGITS_FLOATS ((size_t)1 << 24) /* logits_floats of a model without a backend */
 
 struct model {
@@ -28,10 +28,10 @@ struct model {
     size_t parameters;
     size_t decayed;
     size_t trained;
-    void *gradient[SLOPES_MAX]; /* [2 + depth] buffers for gradients of layers' outputs */
-    void *rounded;              /* [trained] weights rounded to `type`; NULL if float32 */
-    void *scratch;              /* scratch buffer that all layers share */
-    int stepped;                /* number of positions that model_step has computed and cached */
+    void *gradient[GRADIENTS_MAX]; /* [2 + depth] buffers for gradients of layers' outputs */
+    void *rounded;                 /* [trained] weights rounded to `type`; NULL if float32 */
+    void *scratch;                 /* scratch buffer that all layers share */
+    int stepped;                   /* number of positions that model_step has computed and cached */
     /* Weights with which model_step computed the cached positions. */
     const float *stepped_weights;
     void *shared; /* memory of the activations inside residuals, if recomputed */
@@ -43,11 +43,11 @@ struct model {
 enum error model_read(struct model *model, const char *line, bool exact,
                       struct problem *problem) MUST_USE;
 /* Frees the memory that model_read allocated. */
-void model_let_go(struct model *model);
+void model_read_free(struct model *model);
 
 /* Allocates all buffers for batches of batch_max samples from the model's backend. */
-void model_take_memory(struct model *model);
-void model_give_memory(struct model *model);
+void model_alloc_buffers(struct model *model);
+void model_free_buffers(struct model *model);
 
 static inline bool layer_has_output(const struct layer *layer)
 {

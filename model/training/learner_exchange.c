@@ -25,7 +25,7 @@ static void name_entry(const struct learner *learner, size_t entry,
         (void)snprintf(name, LEARNER_TENSOR, "entry %zu", entry);
 }
 
-static void begin_anew(struct learner *learner)
+static void reset_to_base(struct learner *learner)
 {
     struct learner_resets *resets = &learner->resets;
     resets->count++;
@@ -63,7 +63,7 @@ const struct update *learner_publish(struct learner *learner, const struct publi
     CHECK(update->count <= learner->options.density_max);
     note_saturation(learner);
     if (learner->replica.lost > 0)
-        begin_anew(learner);
+        reset_to_base(learner);
     base_average_add(&learner->average, &learner->replica, terms->swarm_samples);
     return update;
 }

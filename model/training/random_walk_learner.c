@@ -201,8 +201,8 @@ const struct update *random_walk_publish(struct random_walk *random_walk,
 
 /* Called with -1 before an update is applied and with 1 afterwards, subtracts from `produced` the
  * withheld progress that the update dropped. */
-static void account_let_go(struct random_walk *random_walk, const struct update *update,
-                           double factor)
+static void account_dropped(struct random_walk *random_walk, const struct update *update,
+                            double factor)
 {
     struct account *account = &random_walk->account;
     for (uint32_t i = 0; i < update->count; i++) {
@@ -227,11 +227,11 @@ static void account_applied(struct random_walk *random_walk, const struct update
 void random_walk_apply(struct random_walk *random_walk, const struct update *update, float beta)
 {
     if (random_walk->accounted)
-        account_let_go(random_walk, update, -1);
+        account_dropped(random_walk, update, -1);
     replica_apply(&random_walk->replica, update, beta);
     if (!random_walk->accounted)
         return;
-    account_let_go(random_walk, update, 1);
+    account_dropped(random_walk, update, 1);
     account_applied(random_walk, update, beta);
 }
 

@@ -87,7 +87,7 @@ bool status_endpoint_is_taken(const char *dir)
 
 /* Removes the socket of an earlier node, which has ended, since this node holds the lock. Sets the
  * mode before listen(), so that no other user can connect. */
-static bool bind_anew(int made, const struct status_place *place)
+static bool replace_socket(int made, const struct status_place *place)
 {
     const struct sockaddr_un *address = &place->address;
     if (unlink(address->sun_path) != 0 && errno != ENOENT)
@@ -104,7 +104,7 @@ enum error status_endpoint_socket(const struct status_endpoint *endpoint, int *m
     bool bound = false;
     CHECK(endpoint->dir);
     if (fresh >= 0 && status_place_open(&place, endpoint->dir)) {
-        bound = bind_anew(fresh, &place);
+        bound = replace_socket(fresh, &place);
         const int reason = errno;
         status_place_close(&place);
         errno = reason;

@@ -489,7 +489,7 @@
     asked = true;
     requestAnimationFrame(show);
   };
-  const showAnew = () => {
+  const redraw = () => {
     colours = new Map();
     charts.forEach((chart) => { chart.dirty = true; });
     showSoon();
@@ -556,8 +556,8 @@
   at("drawing").addEventListener("pointermove", onMove);
   at("drawing").addEventListener("pointerleave", () => point(-1));
   at("drawing").addEventListener("keydown", onKey);
-  window.addEventListener("resize", showAnew);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showAnew);
+  window.addEventListener("resize", redraw);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 
   // For the console and for tests: shows an update as if the node had sent it.
   window.hearsayPage = { show: (news) => { merge(news); show(); } };

@@ -8,7 +8,7 @@ trap 'rm -rf -- "$fresh"' EXIT
 cd "$fresh"
 count=0
 for seed in */*; do
-    cmp -- "$seed" "$2/$seed" || { echo "make them anew: $1 $2"; exit 1; }
+    cmp -- "$seed" "$2/$seed" || { echo "make them again: $1 $2"; exit 1; }
     count=$((count + 1))
 done
 echo "$count seeds"

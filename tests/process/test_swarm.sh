@@ -112,7 +112,7 @@ expect 0 'its keys and models are kept' "${again[@]}" --nodes 3
 says "$dir/said.out" 'All nodes hold the same model' || fail 'the new one holds another model'
 [[ $(sum_of) == "$keys" ]] || fail 'the keys are others'
 (($(sed -n 's/.*the sum of \([0-9]*\) rumors.*/\1/p' "$dir/said.out") > rumors)) ||
-    fail 'the models began anew'
+    fail 'the models were reset'
 mkdir -p "$dir/foreign/photos"
 expect 1 'has files but no swarm .*name a folder that is new, empty' "${again[@]}" --dir "$dir/foreign"
 [[ $(ls "$dir/foreign") == photos ]] || fail 'a file was added to the photos'

@@ -198,7 +198,7 @@ static void finds_no_member_of_two_or_three_at_an_equilibrium(void **state)
 {
     (void)state;
     assert_null(found_among_two(-0.5, -0.5, 100));
-    begin_anew();
+    reset_detection();
     assert_null(found_among_two(-1, (double)NAN, 100));
 }
 
@@ -248,7 +248,7 @@ static void keeps_rumors_before_the_harm(void **state)
     const struct origin *origin = byzantine_next(node);
     assert_non_null(origin);
     assert_int_equal(byzantine_from(node, origin).seq, 10);
-    begin_anew();
+    reset_detection();
     for (int i = 0; i < 7; i++)
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 4; i++)

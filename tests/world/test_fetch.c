@@ -139,7 +139,7 @@ static void a_joiner_receives_rumors_only_from_its_donor(void **state)
 
 /* Checks that the joiner received no block twice, except those requested from the `dead` dead
  * donors. */
-static void must_not_begin_anew(uint32_t joiner, uint32_t dead)
+static void must_not_fetch_twice(uint32_t joiner, uint32_t dead)
 {
     const uint64_t block_bytes = 1 + 3 * SMALL_BLOCK + 5 * VERSION_ENTRY_BYTES;
     assert_int_equal(bases_of(joiner), 1);
@@ -152,7 +152,7 @@ static void blocks_of_many_donors_are_all_used(void **state)
     start_busy_swarm(4);
     const uint32_t joiner = join_busy_swarm(4);
     until(is_training, joiner, 5 * SECOND_NS);
-    must_not_begin_anew(joiner, 0);
+    must_not_fetch_twice(joiner, 0);
     must_agree(5 * SECOND_NS);
 }
 
@@ -205,7 +205,7 @@ static void kill_at(uint32_t blocks, uint32_t killed)
     for (uint32_t i = 1; i <= killed; i++)
         world_kill(&world, i, i % 2);
     until(is_training, joiner, 60 * SECOND_NS);
-    must_not_begin_anew(joiner, killed);
+    must_not_fetch_twice(joiner, killed);
     must_agree(15 * SECOND_NS);
 }
 
@@ -239,7 +239,7 @@ static void a_paused_donor_delays_no_joiner(void **state)
     const uint64_t from_ns = world_now_ns(&world);
     until(is_training, joiner, 30 * SECOND_NS);
     assert_true(world_now_ns(&world) - from_ns < 20 * SECOND_NS);
-    must_not_begin_anew(joiner, 1);
+    must_not_fetch_twice(joiner, 1);
 }
 
 static void two_joiners_take_no_missing_blocks_from_each_other(void **state)

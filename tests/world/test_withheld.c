@@ -186,7 +186,7 @@ static bool moved_something(uint32_t i)
 }
 
 /* The liar restarts repeatedly, and publishes a lie after each restart. */
-static void start_anew_and_lie(uint32_t hundredths, bool may_move)
+static void restart_and_lie(uint32_t hundredths, bool may_move)
 {
     start(true, NODES);
     lie();
@@ -211,14 +211,14 @@ static void start_anew_and_lie(uint32_t hundredths, bool may_move)
 static void a_member_that_restarts_for_each_lie_has_moved_no_base(void **state)
 {
     (void)state;
-    start_anew_and_lie(300, false);
+    restart_and_lie(300, false);
 }
 
 /* The liar stays absent until nodes have released its first lie; they find the second one later. */
 static void released_lies_are_removed_with_later_ones(void **state)
 {
     (void)state;
-    start_anew_and_lie(130, true);
+    restart_and_lie(130, true);
 }
 
 static struct vote vote_of_first(void)

@@ -181,8 +181,8 @@ static void cpu_track(struct backend *backend, size_t count, bool companded, boo
         track_statistic(statistic_after(at, c), companded, counts);
 }
 
-static void cpu_let_go(struct backend *backend, const struct update *host_update, float part,
-                       uint16_t *withheld)
+static void cpu_drop_covered(struct backend *backend, const struct update *host_update, float part,
+                             uint16_t *withheld)
 {
     (void)backend;
     const float step = part * host_update->tau;
@@ -288,7 +288,7 @@ const struct exchange_operations cpu_exchange = {
     .withhold = cpu_withhold,
     .release = cpu_release,
     .track = cpu_track,
-    .let_go = cpu_let_go,
+    .drop_covered = cpu_drop_covered,
     .agreement = cpu_agreement,
     .digest = cpu_digest,
     .follow = cpu_follow,

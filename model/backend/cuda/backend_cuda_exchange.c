@@ -229,11 +229,11 @@ static void cuda_track(struct backend *backend, size_t count, bool companded, bo
                "following statistics");
 }
 
-static void cuda_let_go(struct backend *backend, const struct update *host_update, float part,
-                        uint16_t *withheld)
+static void cuda_drop_covered(struct backend *backend, const struct update *host_update, float part,
+                              uint16_t *withheld)
 {
     const struct update update = carried(backend, host_update);
-    cuda_check(kernel_let_go(cuda_on(backend)->stream, &update, part, withheld),
+    cuda_check(kernel_drop_covered(cuda_on(backend)->stream, &update, part, withheld),
                "letting go of what is withheld back");
 }
 
@@ -297,7 +297,7 @@ const struct exchange_operations cuda_exchange = {
     .withhold = cuda_withhold,
     .release = cuda_release,
     .track = cuda_track,
-    .let_go = cuda_let_go,
+    .drop_covered = cuda_drop_covered,
     .agreement = cuda_agreement,
     .digest = cuda_digest,
     .follow = cuda_follow,

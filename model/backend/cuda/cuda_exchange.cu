@@ -424,7 +424,8 @@ cudaError_t kernel_track(cudaStream_t stream, size_t count, bool companded, bool
     return launch_each(stream, count, track, companded, counts, at);
 }
 
-static __global__ void let_go(unsigned count, struct update update, float step, uint16_t *withheld)
+static __global__ void drop_covered(unsigned count, struct update update, float step,
+                                    uint16_t *withheld)
 {
     EACH (i, count) {
         const uint32_t c = update.index[i];
@@ -433,10 +434,10 @@ static __global__ void let_go(unsigned count, struct update update, float step, 
     }
 }
 
-cudaError_t kernel_let_go(cudaStream_t stream, const struct update *update, float part,
-                          uint16_t *withheld)
+cudaError_t kernel_drop_covered(cudaStream_t stream, const struct update *update, float part,
+                                uint16_t *withheld)
 {
-    return launch_each(stream, update->count, let_go, *update, part * update->tau, withheld);
+    return launch_each(stream, update->count, drop_covered, *update, part * update->tau, withheld);
 }
 
 /* Computes the sums of an agreement in one block, so that they are always added in the same

@@ -88,8 +88,8 @@ cudaError_t kernel_release(cudaStream_t stream, size_t count, const uint16_t *wi
                            struct weights w);
 cudaError_t kernel_track(cudaStream_t stream, size_t count, bool companded, bool counts,
                          struct statistic at);
-cudaError_t kernel_let_go(cudaStream_t stream, const struct update *update, float part,
-                          uint16_t *withheld);
+cudaError_t kernel_drop_covered(cudaStream_t stream, const struct update *update, float part,
+                                uint16_t *withheld);
 cudaError_t kernel_rebase(cudaStream_t stream, size_t first, size_t count, const int32_t *to,
                           struct weights w, int32_t *base);
 /* Computes the sums of an agreement: sums[3] = Σ k·r, Σ r², Σ k², for levels k and residuals r. */

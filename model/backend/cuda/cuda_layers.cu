@@ -10,7 +10,7 @@
 #define SUM_ROWS    (THREADS / SUM_COLUMNS)
 /* Largest number of rows per partial sum, unless that takes more than COLUMN_PARTS sums. */
 #define PART_ROWS   128
-#define SLOPES      8   /* gradients that a thread loads before it uses the first */
+#define LOADS_AHEAD 8 /* gradients that a thread loads before it uses the first */
 
 /* A divisor that is known before the kernel starts. `quotient` divides by a multiplication, which
  * is many times faster, and exact for numbers of 31 bits (Granlund and Montgomery 1994). */
@@ -136,10 +136,10 @@ static __device__ float add_gradients(unsigned first, unsigned end, unsigned ste
                                       const Number *y, enum activation activation, Number *gradient)
 {
     float sum = 0;
-    for (; first < end; first += SLOPES * step) {
-        float gradients[SLOPES] = {}, outputs[SLOPES] = {};
+    for (; first < end; first += LOADS_AHEAD * step) {
+        float gradients[LOADS_AHEAD] = {}, outputs[LOADS_AHEAD] = {};
 #pragma unroll
-        for (unsigned k = 0; k < SLOPES; k++) {
+        for (unsigned k = 0; k < LOADS_AHEAD; k++) {
             const unsigned i = first + k * step;
             if (i < end) {
                 gradients[k] = fetch(gradient + at(i));
@@ -147,7 +147,7 @@ static __device__ float add_gradients(unsigned first, unsigned end, unsigned ste
             }
         }
 #pragma unroll
-        for (unsigned k = 0; k < SLOPES; k++) {
+        for (unsigned k = 0; k < LOADS_AHEAD; k++) {
             const unsigned i = first + k * step;
             if (i < end) {
                 const float before = gradient_before(activation, outputs[k], gradients[k]);

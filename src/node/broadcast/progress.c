@@ -32,7 +32,7 @@ size_t progress_arena_bytes(const struct node_options *options)
 }
 
 /* From now on, an origin's report counts only as far as it exceeds its present report. */
-static void count_anew(struct versions *versions)
+static void restart_counts(struct versions *versions)
 {
     CHECK(versions->count <= versions->max);
     for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
@@ -57,7 +57,7 @@ struct progress *progress_new(struct arena *arena, const struct node *node,
         .said = arena_alloc(arena, options->limits.members_max, sizeof *progress->said),
     };
     if (progress->has_begun)
-        count_anew(versions);
+        restart_counts(versions);
     return progress;
 }
 
@@ -136,7 +136,7 @@ static void begin_at(struct node *node, double samples)
     CHECK(samples >= 0);
     progress->start = samples;
     progress->started_ns = node->now_ns;
-    count_anew(&node->broadcast->versions);
+    restart_counts(&node->broadcast->versions);
     membership_recount(node);
 }
 

@@ -28,7 +28,7 @@
 /* Shortest time between two histories for one neighbour while rumors are withheld. */
 #define HELD_NS SECOND_NS
 /* A neighbour's request after a pause of this length may be for another base. */
-#define ANEW_NS (5 * SECOND_NS)
+#define OTHER_BASE_NS (5 * SECOND_NS)
 /* Least default limit for sent blocks, bytes per second; it costs a sixteenth of a core. */
 #define SERVE_AUTO 12.5e6
 /* Default limit for sent blocks, as a part of the rate of all links. */
@@ -46,12 +46,12 @@ static bool may_serve(const struct node *node)
 
 /* Records a neighbour's request. If it may be for another base than the neighbour's earlier
  * requests, the blocks that answer it must contain every rumor that is known now. */
-static void on_asked(struct node *node, const struct peer *from, bool is_anew)
+static void on_asked(struct node *node, const struct peer *from, bool is_new)
 {
     struct transfer_neighbour *neighbour = transfer_neighbour(node, from);
     CHECK(neighbour->fetched_ns <= node->now_ns);
-    if (is_anew ||
-        (neighbour->fetches_count == 0 && node->now_ns - neighbour->fetched_ns > ANEW_NS))
+    if (is_new ||
+        (neighbour->fetches_count == 0 && node->now_ns - neighbour->fetched_ns > OTHER_BASE_NS))
         neighbour->serve_from = broadcast_log(node)->newest;
     neighbour->fetched_ns = node->now_ns;
 }

@@ -148,7 +148,7 @@ static void note_beginning(struct node *node, const struct peer *donor, const ch
 
 /* Requests the versions of the other neighbours again: the last ones were compared with our old
  * version. */
-static void ask_anew(struct node *node, const struct peer *donor)
+static void ask_all_again(struct node *node, const struct peer *donor)
 {
     for (uint32_t i = 0; connection_neighbour(node, &i); i++)
         node->transfer->neighbours[i].is_ahead = false;
@@ -206,7 +206,7 @@ static enum takeover take_over(struct node *node, const struct peer *donor)
     digest_votes_begin(node);
     lost_rumors_forget(node);
     transfer->request.earlier_ns = 0;
-    ask_anew(node, donor);
+    ask_all_again(node, donor);
     broadcast_lean_on(node, donor);
     note_beginning(node, donor, why);
     CHECK(base_state(node) == BASE_FETCHING);

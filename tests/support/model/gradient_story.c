@@ -120,7 +120,7 @@ static double tensor_error(const struct tensor *tensor)
 /* Largest accepted relative error of gradients. A loss in float32 has an error near 1e-7. Divided
  * by a distance of 4e-3, this error is about 3e-5. Gradients are near 0.1. A wrong sign, factor or
  * filter tap gives an error of a few per cent or more. */
-#define SLOPE_ERROR_MAX 3e-3
+#define GRADIENT_ERROR_MAX 3e-3
 
 static void check_tensors(const char *line)
 {
@@ -129,7 +129,7 @@ static void check_tensors(const char *line)
         if (tensor.offset >= model_trained(model))
             continue;
         const double error = tensor_error(&tensor);
-        if (!(error <= SLOPE_ERROR_MAX))
+        if (!(error <= GRADIENT_ERROR_MAX))
             fail_msg("'%s', %s: off by %g", line, tensor.name, error);
     }
 }

@@ -403,13 +403,13 @@ static void host_track(struct backend *b_, size_t count, bool companded, bool co
     carry_back();
 }
 
-static void host_let_go(struct backend *b_, const struct update *update, float part,
-                        uint16_t *withheld)
+static void host_drop_covered(struct backend *b_, const struct update *update, float part,
+                              uint16_t *withheld)
 {
     (void)b_;
     const size_t count = reach_of(update->count, update->index);
-    device_of_tests->exchange->let_go(device_of_tests, update, part,
-                                      carry(withheld, count * sizeof *withheld));
+    device_of_tests->exchange->drop_covered(device_of_tests, update, part,
+                                            carry(withheld, count * sizeof *withheld));
     carry_back();
 }
 
@@ -534,7 +534,7 @@ static const struct exchange_operations host_exchange = {
     .withhold = host_withhold,
     .release = host_release,
     .track = host_track,
-    .let_go = host_let_go,
+    .drop_covered = host_drop_covered,
     .digest = host_digest,
     .follow = host_follow,
     .round = host_round,

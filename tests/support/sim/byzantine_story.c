@@ -15,7 +15,7 @@ static struct arena arena;
 struct node *node;
 uint32_t seq;
 
-void begin_anew(void)
+void reset_detection(void)
 {
     arena_release(&arena);
     arena_init(&arena, byzantine_arena_bytes(&world.nodes[0].options));
@@ -35,7 +35,7 @@ int byzantine_story_begins(void **state)
     run(3 * SECOND_NS);
     node = world.nodes[0].node;
     assert_true(broadcast_versions(node)->count >= NODES);
-    begin_anew();
+    reset_detection();
     return 0;
 }
 

@@ -18,7 +18,7 @@ extern struct node *node; /* node 0, whose learner reports the agreement that th
 extern uint32_t seq;
 
 /* Resets the node's Byzantine detection. */
-void begin_anew(void);
+void reset_detection(void);
 bool is_own(uint32_t origin_index);
 
 /* Publishes a rumor of each origin, except the node's own, with this agreement and length. WHO's

@@ -177,7 +177,7 @@ static void updates_release_at_most_the_withheld_amount(void **state)
     const struct update said = {
         .tau = 0.5f, .amount = 7, .count = 5, .index = indexes, .level = levels};
     const float expected[] = {0.75f, 1, -0.25f, 0, 0, 5};
-    backend->exchange->let_go(backend, &said, 0.5f, withheld);
+    backend->exchange->drop_covered(backend, &said, 0.5f, withheld);
     for (int c = 0; c < 6; c++)
         assert_true(half_of_bfloat16(withheld[c]) == expected[c]);
 }

@@ -174,7 +174,7 @@ static void the_optimizer_is_as_at_first(const struct learner *learner)
     free(memory);
 }
 
-static void a_learner_that_diverged_publishes_nothing_and_begins_anew_from_the_base(void **state)
+static void a_learner_that_diverged_publishes_nothing_and_resets_to_the_base(void **state)
 {
     (void)state;
     const struct dataset_options options = {.source = DATASET_XOR, .shards = 1};
@@ -339,7 +339,7 @@ int main(void)
         TEST(two_learners_with_half_the_data_learn_from_each_other),
         TEST(a_step_in_two_halves_is_the_step_and_follows_the_gradient_it_is_given),
         TEST(a_plain_second_half_moves_weights_by_the_rate_alone),
-        TEST(a_learner_that_diverged_publishes_nothing_and_begins_anew_from_the_base),
+        TEST(a_learner_that_diverged_publishes_nothing_and_resets_to_the_base),
         TEST(a_trial_scores_the_base_with_updates_and_changes_nothing),
         TEST(each_epoch_drops_others),
     };

@@ -111,7 +111,7 @@ static void samples_that_the_next_incarnation_counts_on_count_once(void **state)
     in_every_order(check_samples);
 }
 
-static void a_next_incarnation_that_counts_anew_is_added(void **state)
+static void a_next_incarnation_that_counts_from_zero_is_added(void **state)
 {
     (void)state;
     struct history_entry fewer = ORIGIN[1];
@@ -230,7 +230,7 @@ int main(void)
         cmocka_unit_test(the_text_is_sorted_by_id_and_incarnation),
         cmocka_unit_test(a_full_text_drops_the_oldest_origins),
         cmocka_unit_test(samples_that_the_next_incarnation_counts_on_count_once),
-        cmocka_unit_test(a_next_incarnation_that_counts_anew_is_added),
+        cmocka_unit_test(a_next_incarnation_that_counts_from_zero_is_added),
         cmocka_unit_test(nothing_heard_is_an_empty_version),
         cmocka_unit_test_setup_teardown(nodes_of_equal_version_save_equal_files, begin, end),
     };
