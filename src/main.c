@@ -6,6 +6,7 @@
 #include "backend/cpu/blas_kernels.h"
 #include "backend/device.h"
 #include "base/error.h"
+#include "base/words.h"
 #include "commands/data/data_command.h"
 #include "commands/doctor/doctor.h"
 #include "commands/eval.h"
@@ -29,7 +30,6 @@
 #include "commands/status/status.h"
 #include "commands/status/top.h"
 #include "commands/swarm/swarm.h"
-#include "config/config_key.h"
 #include "options/comparison_command.h"
 #include "options/sim_command.h"
 
@@ -63,7 +63,7 @@ static int unknown_command(const char *name)
     const char *words[sizeof commands / sizeof commands[0]];
     for (size_t i = 0; i < table.count; i++)
         words[i] = commands[i]->name;
-    const char *nearest = config_key_nearest(name, words, table.count);
+    const char *nearest = words_nearest(name, words, table.count);
     (void)problem_set(&problem, MALFORMED, "unknown command \"%.80s\"%s%s%s; see: hearsay --help",
                       name, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
                       nearest ? "\"?" : "");

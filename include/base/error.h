@@ -21,7 +21,9 @@ enum error {
     FORGED,    /* an authentication tag or a signature is invalid */
     MISMATCH,  /* the content belongs to another swarm, model or protocol */
     MISSING,   /* the requested file, key or thing does not exist */
-    FAILED     /* the operating system refused a request */
+    FAILED,    /* the operating system refused a request */
+    /* a setting is wrong, by itself or for the data */
+    WRONG_SETTING
 };
 
 const char *error_name(enum error error);

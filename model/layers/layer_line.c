@@ -12,8 +12,7 @@
 #include "layers/layer.h"
 #include "layers/layer_words.h"
 
-#define RESIDUAL "residual"
-#define NESTED   32 /* largest nesting of parentheses */
+#define NESTED 32 /* largest nesting of parentheses */
 
 struct reader {
     const char *at; /* next character of the line to parse */
@@ -96,7 +95,7 @@ static enum error next_layer(struct reader *reader, struct layer **layer)
 static enum error read_layer(struct reader *reader)
 {
     struct layer *layer = NULL;
-    const size_t length = strcspn(reader->at, ",()|*");
+    const size_t length = strcspn(reader->at, LAYER_SIGNS);
     enum error error = next_layer(reader, &layer);
     if (error == OK)
         error = layer_read(layer, reader->at, length, reader->chain, reader->problem);

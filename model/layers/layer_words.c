@@ -5,6 +5,7 @@
 
 #include "layers/layer.h"
 #include "layers/layer_words.h"
+#include "layers/model.h"
 
 #define KIND_AT(name, write) &layer_##name,
 static const struct layer_kind *const kinds[] = {LAYERS(KIND_AT)};
@@ -107,19 +108,49 @@ static void words_cut(struct layer_words *words)
 static enum error kind_find(const struct layer_words *words, const struct layer_kind **kind,
                             struct problem *problem)
 {
+    const char *known[KINDS + 1] = {RESIDUAL "(...)"};
     if (words->count == 0)
         return layer_problem(words, problem, "nothing there; name a layer or remove a comma");
     for (size_t i = 0; i < KINDS; i++) {
+        known[i + 1] = kinds[i]->name;
         if (strcmp(words->word[0], kinds[i]->name) == 0) {
             *kind = kinds[i];
             return OK;
         }
     }
-    char known[400] = "";
-    for (size_t i = 0, length = 0; i < KINDS && length < sizeof known; i++)
-        length += (size_t)snprintf(known + length, sizeof known - length, "%s, ", kinds[i]->name);
-    return layer_problem(words, problem,
-                         "no such layer; there are %sN * (...), residual(... | ...)", known);
+    return layer_problem(words, problem, "no such layer; %s",
+                         words_hint(words->word[0], known, KINDS + 1).text);
+}
+
+/* Returns true if the text between two signs is a layer, rather than the N of "N * (...)", the
+ * "residual" before a parenthesis, or nothing. */
+static bool is_layer(const struct layer_words *words, char sign)
+{
+    int number;
+    return words->count > 0 && !(sign == '*' && layer_number(words->word[0], &number)) &&
+           !(sign == '(' && strcmp(words->word[0], RESIDUAL) == 0);
+}
+
+enum error model_line_check(const char *line, struct problem *problem)
+{
+    const struct layer_kind *ignored;
+    int layers = 0;
+    for (const char *at = line; *at;) {
+        const size_t length = strcspn(at, LAYER_SIGNS);
+        struct layer_words words = {.number = layers + 1};
+        enum error error = words_copy(&words, at, length, problem);
+        if (error == OK)
+            words_cut(&words);
+        at += length;
+        if (error == OK && is_layer(&words, *at)) {
+            error = kind_find(&words, &ignored, problem);
+            layers++;
+        }
+        if (error != OK)
+            return error;
+        at += *at != '\0';
+    }
+    return OK;
 }
 
 static bool product_fits(const size_t *factors, int count)

@@ -9,6 +9,9 @@
 
 #include "layers/layer.h"
 
+#define LAYER_SIGNS ",()|*" /* signs that end the text of one layer */
+#define RESIDUAL    "residual"
+
 /* Text of one layer, split into lower-case words. */
 struct layer_words {
     int number;                 /* number of the layer for messages, from 1 */

@@ -28,6 +28,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/shape.h"
+#include "base/words.h"
 
 #define MODEL_LINE_MAX 1024 /* bytes of a layers line, with its NUL */
 
@@ -44,9 +45,14 @@ struct tensor {
 };
 size_t tensor_entries(const struct tensor *tensor);
 
+/* Returns MALFORMED with a sentence if the line has a word that names no layer. Data and sizes
+ * decide whether the line is right otherwise. */
+enum error model_line_check(const char *line, struct problem *problem) MUST_USE;
+
 /* Returns the layers line of a preset, or NULL if no preset has this name. */
 const char *model_preset(const char *name);
-const char *model_presets(void);
+/* Returns the end of a message about an unknown preset. */
+struct words_hint model_preset_hint(const char *name);
 /* Returns the name of preset i, or NULL past the last preset. */
 const char *model_preset_name(int i);
 

@@ -45,9 +45,11 @@ static const struct {
                    "rmsnorm, logits tied"},
 };
 
+#define PRESETS (sizeof presets / sizeof presets[0])
+
 const char *model_preset(const char *name)
 {
-    for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
+    for (size_t i = 0; i < PRESETS; i++) {
         if (strcmp(presets[i].name, name) == 0)
             return presets[i].line;
     }
@@ -56,12 +58,15 @@ const char *model_preset(const char *name)
 
 const char *model_preset_name(int i)
 {
-    return i < (int)(sizeof presets / sizeof presets[0]) ? presets[i].name : NULL;
+    return i < (int)PRESETS ? presets[i].name : NULL;
 }
 
-const char *model_presets(void)
+struct words_hint model_preset_hint(const char *name)
 {
-    return "xor, mlp, lenet, resnet20, resnet18, gpt-char, gpt-mini, gpt2-124m, llama-124m";
+    const char *known[PRESETS];
+    for (size_t i = 0; i < PRESETS; i++)
+        known[i] = presets[i].name;
+    return words_hint(name, known, PRESETS);
 }
 
 int model_line_tokens(const char *line)

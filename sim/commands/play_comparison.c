@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/words.h"
 #include "comparison/comparison_report.h"
 #include "crypto/secret.h"
 #include "options/comparison_command.h"
@@ -44,8 +45,10 @@ static enum error each_part(const char *list, void *self,
 static enum error add_strategy(void *self, const char *name, struct problem *problem)
 {
     struct plan *plan = self;
+    const char *known[STRATEGIES_COUNT];
     for (uint32_t kind = 0; kind < STRATEGIES_COUNT; kind++) {
-        if (strcmp(scenario_strategy_name((enum strategy_kind)kind), name) != 0)
+        known[kind] = scenario_strategy_name((enum strategy_kind)kind);
+        if (strcmp(known[kind], name) != 0)
             continue;
         for (uint32_t i = 0; i < plan->kinds_count; i++)
             if (plan->kinds[i] == kind)
@@ -53,8 +56,8 @@ static enum error add_strategy(void *self, const char *name, struct problem *pro
         plan->kinds[plan->kinds_count++] = (enum strategy_kind)kind;
         return OK;
     }
-    return problem_set(problem, MALFORMED,
-                       "--strategies: there is no strategy \"%s\"; known: " STRATEGY_WORDS, name);
+    return problem_set(problem, MALFORMED, "--strategies: there is no strategy \"%.40s\"; %s", name,
+                       words_hint(name, known, STRATEGIES_COUNT).text);
 }
 
 static enum error add_target(void *self, const char *text, struct problem *problem)

@@ -222,6 +222,7 @@ static int run_scenario(struct sim_options *options)
         interrupt_remove(made ? options->out : NULL);
         code = EXIT_FAILED;
         error = play(scenario, options, command, &code, &problem);
+        code = error == WRONG_SETTING ? EXIT_USAGE : code;
         interrupt_remove(NULL);
     }
     if (made)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/config_key.h"
+#include "base/words.h"
 
 #define TIME_MAX_NS 1e15 /* 11.6 days */
 
@@ -331,21 +331,8 @@ enum error clause_unknown(const struct clause *clause, const char *const *words,
                           struct problem *problem)
 {
     char typed[CLAUSE_BYTES];
-    char known[CONFIG_RANK_BYTES];
     const char *rest = rest_of(clause);
     (void)snprintf(typed, sizeof typed, "%.*s", (int)strcspn(rest, " \t"), rest);
-    const char *nearest = config_key_nearest(typed, words, count);
-    if (nearest)
-        return clause_fail(clause, problem, "unknown word %.40s; did you mean %s?", typed, nearest);
-    config_key_rank(typed, words, count, known);
-    return clause_fail(clause, problem, "unknown word %.40s; known: %s", typed, known);
-}
-
-void clause_list(char *out, size_t room, const char *names, size_t stride, size_t count)
-{
-    size_t used = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < count && used < room; i++)
-        used +=
-            (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : "", names + i * stride);
+    return clause_fail(clause, problem, "unknown word %.40s; %s", typed,
+                       words_hint(typed, words, count).text);
 }

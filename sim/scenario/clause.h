@@ -75,8 +75,4 @@ enum error clause_unknown(const struct clause *clause, const char *const *words,
 enum error clause_fail(const struct clause *clause, struct problem *problem, const char *format,
                        ...) __attribute__((format(printf, 3, 4)));
 
-/* Writes a list such as "west, east", cut to `room` bytes. names: the first of `count` texts, which
- * lie `stride` bytes apart. */
-void clause_list(char *out, size_t room, const char *names, size_t stride, size_t count);
-
 #endif

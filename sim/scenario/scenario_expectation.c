@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/config_key.h"
+#include "base/words.h"
 #include "scenario/clause.h"
 #include "scenario/scenario_parts.h"
 
@@ -85,9 +85,8 @@ static enum error read_group(const struct scenario *scenario, struct clause *cla
         expect->group = i;
         return OK;
     }
-    const char *nearest = config_key_nearest(name, known, scenario->groups_count);
-    return clause_fail(clause, problem, "there is no group %s; did you mean %s?", name,
-                       nearest ? nearest : known[0]);
+    return clause_fail(clause, problem, "there is no group %s; %s", name,
+                       words_hint(name, known, scenario->groups_count).text);
 }
 
 static bool is_plain(enum metric metric)

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "config/config_key.h"
+#include "base/words.h"
 #include "scenario/clause.h"
 #include "scenario/scenario_parts.h"
 
@@ -90,20 +90,14 @@ static enum error unknown_set(const struct scenario *scenario, const struct clau
                               const char *name, struct problem *problem)
 {
     const char *known[SCENARIO_GROUPS_MAX + SCENARIO_REGIONS_MAX + 2] = {"all", "any"};
-    char list[256];
     size_t count = 2;
     for (uint32_t i = 0; i < scenario->groups_count; i++)
         known[count++] = scenario->groups[i].name;
     for (uint32_t i = 0; i < scenario->regions_count; i++)
-        known[count++] = scenario->regions[i];
-    const char *nearest = config_key_nearest(name, known, count);
-    if (nearest)
-        return clause_fail(clause, problem, "there is no group or region %s; did you mean %s?",
-                           name, nearest);
-    clause_list(list, sizeof list, scenario->groups[0].name, sizeof(struct group),
-                scenario->groups_count);
-    return clause_fail(clause, problem, "there is no group or region %s; there are all, any, %s",
-                       name, list);
+        if (!find_group(scenario, scenario->regions[i]))
+            known[count++] = scenario->regions[i];
+    return clause_fail(clause, problem, "there is no group or region %s; %s", name,
+                       words_hint(name, known, count).text);
 }
 
 /* Reads the number of a node such as desk/2. */

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/words.h"
 #include "config/config_key.h"
 #include "config/config_value.h"
 #include "scenario/scenario_parts.h"
@@ -104,14 +105,8 @@ static enum error unknown(const char *name, struct problem *problem)
     const char *words[KEYS + 4] = {"nodes", "link", "fault", "expect"};
     for (size_t i = 0; i < KEYS; i++)
         words[4 + i] = keys_of[i].name;
-    const char *nearest = config_key_nearest(name, words, KEYS + 4);
-    if (nearest)
-        return problem_set(problem, MALFORMED, "unknown key [scenario] %.60s; did you mean %s?",
-                           name, nearest);
-    char known[CONFIG_RANK_BYTES];
-    config_key_rank(name, words, KEYS + 4, known);
-    return problem_set(problem, MALFORMED, "unknown key [scenario] %.60s; known there: %s", name,
-                       known);
+    return problem_set(problem, MALFORMED, "unknown key [scenario] %.60s; %s", name,
+                       words_hint(name, words, KEYS + 4).text);
 }
 
 enum error scenario_keys_set(struct scenario_keys *keys, const char *name, const char *value,

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "config/config_key.h"
+#include "base/words.h"
 #include "scenario/clause.h"
 #include "scenario/scenario_parts.h"
 
@@ -20,7 +20,6 @@ static enum error read_region(const struct scenario *scenario, struct clause *cl
 {
     char name[SCENARIO_NAME_BYTES];
     const char *known[SCENARIO_REGIONS_MAX];
-    char list[256];
     enum error error = clause_name(clause, name, problem);
     if (error != OK)
         return error;
@@ -31,13 +30,8 @@ static enum error read_region(const struct scenario *scenario, struct clause *cl
         *region = i;
         return OK;
     }
-    const char *nearest = config_key_nearest(name, known, scenario->regions_count);
-    if (nearest)
-        return clause_fail(clause, problem, "there is no region %s; did you mean %s?", name,
-                           nearest);
-    clause_list(list, sizeof list, scenario->regions[0], SCENARIO_NAME_BYTES,
-                scenario->regions_count);
-    return clause_fail(clause, problem, "there is no region %s; there are %s", name, list);
+    return clause_fail(clause, problem, "there is no region %s; %s", name,
+                       words_hint(name, known, scenario->regions_count).text);
 }
 
 /* Reads "all", "west east" or "west > east". */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "config/config_key.h"
 #include "config/config_read.h"
 #include "config/config_resolve.h"
@@ -55,13 +56,8 @@ static enum error on_section(void *context, const char *section, struct problem 
     (void)context;
     if (is_section(section))
         return OK;
-    const char *nearest = config_key_nearest(section, sections, SECTIONS);
-    if (nearest)
-        return problem_set(problem, MALFORMED, "unknown section [%.60s]; did you mean [%s]?",
-                           section, nearest);
-    char known[CONFIG_RANK_BYTES];
-    config_key_rank(section, sections, SECTIONS, known);
-    return problem_set(problem, MALFORMED, "unknown section [%.60s]; known: %s", section, known);
+    return problem_set(problem, MALFORMED, "unknown section [%.60s]; %s", section,
+                       words_hint(section, sections, SECTIONS).text);
 }
 
 /* Puts the key before the sentence of an error. The caller adds file and line. */
@@ -133,10 +129,8 @@ static enum error unknown_target(const struct loader *loader, const char *name,
         known[i] = sections[i];
     for (uint32_t i = 0; i < loader->scenario.groups_count; i++)
         known[SECTIONS + i] = loader->scenario.groups[i].name;
-    const char *nearest = config_key_nearest(name, known, SECTIONS + loader->scenario.groups_count);
-    return problem_set(problem, MALFORMED, "there is neither a section nor a group %.60s%s%s%s",
-                       name, nearest ? "; did you mean " : "", nearest ? nearest : "",
-                       nearest ? "?" : "");
+    return problem_set(problem, MALFORMED, "there is neither a section nor a group %.60s; %s", name,
+                       words_hint(name, known, SECTIONS + loader->scenario.groups_count).text);
 }
 
 static enum error set_scenario_key(struct loader *loader, const struct config_parts *parts,

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/words.h"
 #include "config/config_value.h"
 
 #define AT(member)                                                                                 \
@@ -261,14 +262,8 @@ static enum error unknown(const char *name, struct problem *problem)
     const char *words[KEYS];
     for (size_t i = 0; i < KEYS; i++)
         words[i] = keys_of[i].name;
-    const char *nearest = config_key_nearest(name, words, KEYS);
-    if (nearest)
-        return problem_set(problem, MALFORMED, "unknown key [strategy] %.60s; did you mean %s?",
-                           name, nearest);
-    char known[CONFIG_RANK_BYTES];
-    config_key_rank(name, words, KEYS, known);
-    return problem_set(problem, MALFORMED, "unknown key [strategy] %.60s; known there: %s", name,
-                       known);
+    return problem_set(problem, MALFORMED, "unknown key [strategy] %.60s; %s", name,
+                       words_hint(name, words, KEYS).text);
 }
 
 enum error strategy_keys_set(struct strategy_settings *settings, struct strategy_lines *lines,

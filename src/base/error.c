@@ -32,6 +32,8 @@ const char *error_name(enum error error)
         return "missing";
     case FAILED:
         return "failed";
+    case WRONG_SETTING:
+        return "wrong setting";
     }
     return "unknown";
 }

@@ -469,7 +469,7 @@ static int run(int argc, char **argv)
                             "folder where the node was started: run the command there, or name the "
                             "data (--data-source, --x, --text)"
                           : "");
-        return 1;
+        return error == WRONG_SETTING ? 2 : 1;
     }
     if (options.json)
         print_json(&options, &result);

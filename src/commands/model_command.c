@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/device.h"
 #include "base/arena.h"
@@ -62,6 +63,10 @@ static enum error finish(void *self, int count, char **words, struct problem *pr
         return problem_set(problem, MALFORMED,
                            "one LINE at a time: put it in quotes; see: hearsay model --help");
     options->line = words[0];
+    if (options->line && !model_preset(options->line) && !model_folder_is(options->line) &&
+        model_line_check(options->line, problem) != OK && !strpbrk(options->line, " ,("))
+        return problem_set(problem, MALFORMED, "\"%.40s\" is neither a layer nor a preset; %s",
+                           options->line, model_preset_hint(options->line).text);
     if (options->time && !options->line)
         return problem_set(problem, MALFORMED,
                            "name the model that is to be timed, as in: hearsay model --time lenet");
@@ -141,6 +146,8 @@ static enum error print_model(const struct options *options, struct problem *pro
     if (error == OK) {
         report(options, model, backend, &arena, device);
         model_free(model);
+    } else if (line != folder.layers) {
+        error = WRONG_SETTING;
     }
     if (backend)
         backend->close(backend);
@@ -153,6 +160,7 @@ static int run(int argc, char **argv)
     struct options options = {
         .image = {1, 28, 28, 0}, .batch = 32, .device = "cpu", .threads = 1, .passes = 100};
     struct problem problem;
+    enum error error = OK;
     const int code = command_read(&model_command, &options, argc, argv);
     if (code != COMMAND_RUNS)
         return code;
@@ -160,9 +168,9 @@ static int run(int argc, char **argv)
         list_presets_as_json();
     else if (!options.line)
         list_presets();
-    else if (print_model(&options, &problem) != OK)
-        return command_complain(&problem, 1);
-    return 0;
+    else
+        error = print_model(&options, &problem);
+    return error == OK ? 0 : command_complain(&problem, error == WRONG_SETTING ? 2 : 1);
 }
 
 const struct command model_command = {
@@ -200,7 +208,7 @@ const struct command model_command = {
              .member = offsetof(struct options, json)},
             {0}},
     .column = 19,
-    .exit_codes = "0 shown, 1 there is no such model, or it does not fit the data, 2 wrong usage.",
+    .exit_codes = "0 shown, 1 the model cannot be read, 2 wrong usage, or layers that do not fit.",
     .takes_operands = true,
     .finish = finish,
     .run = run,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/config_key.h"
+#include "base/words.h"
 
 #define EXIT_USAGE       2
 #define OPTION_TYPED_MAX 80 /* bytes of an unknown option that are compared with known ones */
@@ -81,7 +81,7 @@ static enum error refuse_option(const struct command *command, const char *typed
         words[count] = option->name + 2;
     if (strncmp(typed, "--", 2) == 0)
         (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(typed + 2, "="), typed + 2);
-    const char *nearest = name[0] ? config_key_nearest(name, words, count) : NULL;
+    const char *nearest = name[0] ? words_nearest(name, words, count) : NULL;
     if (!nearest || strcmp(nearest, name) == 0)
         return problem_set(problem, MALFORMED, "see: %s --help", title);
     return problem_set(problem, MALFORMED, "did you mean --%s? see: %s --help", nearest, title);

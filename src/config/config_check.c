@@ -106,9 +106,12 @@ static enum error check_rate(const struct config_train *train, struct finding *f
 
 static enum error check_learning(const struct config *config, struct finding *finding)
 {
+    struct problem why;
     if (!config->model.layers[0] && !model_preset(config->model.name))
-        return against(finding, "model", "name", " = %s: unknown model; known: %s; or set layers",
-                       config->model.name, model_presets());
+        return against(finding, "model", "name", " = %s: unknown model; %s", config->model.name,
+                       model_preset_hint(config->model.name).text);
+    if (model_line_check(config->model.layers, &why) != OK)
+        return against(finding, "model", "layers", ": %s", why.text);
     if (config->train.nesterov && !optimizers[config->train.optimizer].adds_up)
         return against(finding, "train", "nesterov",
                        " applies to optimizer = " OPTIMIZERS_NESTEROV);

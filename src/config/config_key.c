@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "config/config.h"
 #include "node/broadcast/history.h"
 #include "node/broadcast/version.h"
@@ -325,52 +326,6 @@ static bool begins_section(size_t i)
     return i == 0 || strcmp(keys[i].section, keys[i - 1].section) != 0;
 }
 
-/* Levenshtein distance (1966). */
-static size_t edits(const char *typed, const char *known)
-{
-    size_t row[32];
-    size_t width = strlen(known);
-    CHECK(width < 32);
-    for (size_t j = 0; j <= width; j++)
-        row[j] = j;
-    for (size_t i = 0; typed[i]; i++) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 1; j <= width; j++) {
-            size_t replaced = diagonal + (typed[i] != known[j - 1]);
-            diagonal = row[j];
-            row[j] = size_min(replaced, size_min(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[width];
-}
-
-/* Levenshtein distance, but at most 1 if one name begins with the other (3 letters or more), and at
- * most 2 if one contains the other (4 letters or more): learning_rate, rate. */
-static size_t distance(const char *typed, const char *known)
-{
-    const size_t common = size_min(strlen(typed), strlen(known));
-    if (common >= 3 && strncmp(typed, known, common) == 0)
-        return typed[common] == known[common] ? 0 : 1;
-    const size_t far = edits(typed, known);
-    return common >= 4 && (strstr(typed, known) || strstr(known, typed)) ? size_min(far, 2) : far;
-}
-
-static bool is_near(const char *typed, size_t far)
-{
-    return far <= 1 + strlen(typed) / 4;
-}
-
-const char *config_key_nearest(const char *typed, const char *const *words, size_t count)
-{
-    const char *nearest = NULL;
-    CHECK(typed && words);
-    for (size_t i = 0; i < count; i++)
-        if (!nearest || distance(typed, words[i]) < distance(typed, nearest))
-            nearest = words[i];
-    return nearest && is_near(typed, distance(typed, nearest)) ? nearest : NULL;
-}
-
 enum error config_key_once(const struct config_key *key, int *set, int line,
                            struct problem *problem)
 {
@@ -380,23 +335,6 @@ enum error config_key_once(const struct config_key *key, int *set, int line,
                            key->name, *set);
     *set = line;
     return OK;
-}
-
-void config_key_rank(const char *typed, const char *const *words, size_t count,
-                     char out[static CONFIG_RANK_BYTES])
-{
-    size_t used = 0, most = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < count; i++)
-        most = size_max(distance(typed, words[i]), most);
-    for (size_t far = 0; far <= most; far++)
-        for (size_t i = 0; i < count; i++) {
-            if (distance(typed, words[i]) != far)
-                continue;
-            used += (size_t)snprintf(out + used, CONFIG_RANK_BYTES - used, "%s%s", used ? ", " : "",
-                                     words[i]);
-            CHECK(used < CONFIG_RANK_BYTES);
-        }
 }
 
 /* Returns the present name of a key of older configuration files, or NULL. */
@@ -434,14 +372,8 @@ enum error config_key_unknown(const char *section, const char *name, struct prob
     if (elsewhere)
         return problem_set(problem, MALFORMED, "unknown key [%s] %.60s; did you mean [%s] %s?",
                            section, name, elsewhere->section, name);
-    const char *nearest = config_key_nearest(name, words, count);
-    if (nearest)
-        return problem_set(problem, MALFORMED, "unknown key [%s] %.60s; did you mean %s?", section,
-                           name, nearest);
-    char known[CONFIG_RANK_BYTES];
-    config_key_rank(name, words, count, known);
-    return problem_set(problem, MALFORMED, "unknown key [%s] %.60s; known there: %s", section, name,
-                       known);
+    return problem_set(problem, MALFORMED, "unknown key [%s] %.60s; %s", section, name,
+                       words_hint(name, words, count).text);
 }
 
 enum error config_key_section(const char *section, struct problem *problem)
@@ -454,11 +386,6 @@ enum error config_key_section(const char *section, struct problem *problem)
         if (begins_section(i))
             words[count++] = keys[i].section;
     }
-    const char *nearest = config_key_nearest(section, words, count);
-    if (nearest)
-        return problem_set(problem, MALFORMED, "unknown section [%.60s]; did you mean [%s]?",
-                           section, nearest);
-    char known[CONFIG_RANK_BYTES];
-    config_key_rank(section, words, count, known);
-    return problem_set(problem, MALFORMED, "unknown section [%.60s]; known: %s", section, known);
+    return problem_set(problem, MALFORMED, "unknown section [%.60s]; %s", section,
+                       words_hint(section, words, count).text);
 }

@@ -69,15 +69,6 @@ const struct config_key *config_key_named(const char *name);
 /* Returns MALFORMED with a message that the key is unknown or was renamed. */
 enum error config_key_unknown(const char *section, const char *name, struct problem *problem);
 
-/* Returns the word that is most similar to `typed`; NULL if none is similar. Words must be shorter
- * than 32 characters. */
-const char *config_key_nearest(const char *typed, const char *const *words, size_t count);
-
-#define CONFIG_RANK_BYTES 400
-/* Writes all words to out, separated by commas, the most similar to `typed` first. */
-void config_key_rank(const char *typed, const char *const *words, size_t count,
-                     char out[static CONFIG_RANK_BYTES]);
-
 /* Records in *set the line in which a file sets the key. Returns MALFORMED if an earlier line, *set
  * > 0, has set it. */
 enum error config_key_once(const struct config_key *key, int *set, int line,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "config/config_address.h"
 #include "config/config_allowed.h"
 
@@ -195,7 +196,11 @@ static enum error set_choice(void *to, const struct config_key *key, const char 
         }
         word = word[length] ? word + length + 1 : NULL;
     }
-    return config_allowed_refuse(key, text, "unknown choice", problem);
+    char nearest[WORDS_BYTES], why[WORDS_BYTES + 40];
+    const bool is_near = words_nearest_of(text, key->words, nearest);
+    (void)snprintf(why, sizeof why, "unknown choice%s%s%s", is_near ? "; did you mean " : "",
+                   is_near ? nearest : "", is_near ? "?" : "");
+    return config_allowed_refuse(key, text, why, problem);
 }
 
 static enum error set_text(void *to, const struct config_key *key, const char *text,

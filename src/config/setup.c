@@ -66,9 +66,8 @@ static enum error read_line(const struct config *config, char line[static MODEL_
         return OK;
     }
     if (model->layers[0] == '\0' && !preset)
-        return problem_set(problem, MISSING,
-                           "model.name: unknown model \"%s\"; known: %s; or set model.layers",
-                           model->name, model_presets());
+        return problem_set(problem, WRONG_SETTING, "[model] name = %s: unknown model; %s",
+                           model->name, model_preset_hint(model->name).text);
     (void)snprintf(line, MODEL_LINE_MAX, "%s", model->layers[0] ? model->layers : preset);
     return OK;
 }
@@ -305,12 +304,12 @@ static const char *other_preset(const struct config *config, const char *line, s
 
 /* Writes the problem of a layers line, with its key and with a preset that fits the samples. */
 static enum error refuse_line(const struct config *config, const char *line, struct shape in,
-                              enum error error, const struct problem *why, struct problem *problem)
+                              const struct problem *why, struct problem *problem)
 {
     const char *preset = other_preset(config, line, in);
-    return problem_set(problem, error, "[model] %s: %.400s%s%s%s", key_of_line(config), why->text,
-                       preset ? "; for these samples, set model.name = " : "", preset ? preset : "",
-                       preset ? ", or write model.layers" : "");
+    return problem_set(problem, WRONG_SETTING, "[model] %s: %.400s%s%s%s", key_of_line(config),
+                       why->text, preset ? "; for these samples, set model.name = " : "",
+                       preset ? preset : "", preset ? ", or write model.layers" : "");
 }
 
 enum error setup_model(const struct config *config, uint32_t batch_max, const struct dataset *train,
@@ -330,7 +329,7 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
     error =
         model_new_for(&made->model, arena, backend, line, train->shape, train->classes, &use, &why);
     if (error != OK)
-        return refuse_line(config, line, train->shape, error, &why, problem);
+        return refuse_line(config, line, train->shape, &why, problem);
     char start[START_TEXT_BYTES];
     error = make_start(config, arena, made, start, problem);
     if (error != OK) {

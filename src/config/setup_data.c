@@ -61,11 +61,11 @@ static enum error set_task(const struct config_data *data, struct dataset *train
 {
     const int labels = int_max(train->classes, test->classes);
     if (data->classes > 0 && dataset_is_regression(train))
-        return problem_set(problem, MISMATCH,
+        return problem_set(problem, WRONG_SETTING,
                            "data.classes = %u, but data.task = numbers; remove one of them",
                            data->classes);
     if (data->classes > 0 && labels > (int)data->classes)
-        return problem_set(problem, MISMATCH,
+        return problem_set(problem, WRONG_SETTING,
                            "data.classes = %u, but local labels go up to %d; count classes from 0, "
                            "and set the same number on all nodes",
                            data->classes, labels - 1);
@@ -73,7 +73,7 @@ static enum error set_task(const struct config_data *data, struct dataset *train
         train->classes = test->classes = (int)data->classes;
     if ((data->mean >= 0 || data->deviation > 0) && !train->pixels)
         return problem_set(
-            problem, MISMATCH,
+            problem, WRONG_SETTING,
             "data.%s applies to byte samples only, and these samples are not bytes; remove it",
             data->mean >= 0 ? "mean" : "deviation");
     const float mean = data->mean >= 0 ? (float)data->mean : train->mean;
@@ -97,14 +97,14 @@ static enum error check_augment(const struct augment_options *augment, struct sh
     if (!augment_is_wanted(augment))
         return OK;
     if (side < 2)
-        return problem_set(problem, MISMATCH,
+        return problem_set(problem, WRONG_SETTING,
                            "data.flip, crop and cutout apply to images only, but the samples are "
                            "%d x %d; remove them",
                            shape.height, shape.width);
     if (augment->crop < side && augment->cutout <= side)
         return OK;
     return problem_set(
-        problem, MISMATCH, "data.%s = %u is too large for images of %d x %d; lower it",
+        problem, WRONG_SETTING, "data.%s = %u is too large for images of %d x %d; lower it",
         augment->crop < side ? "cutout" : "crop",
         augment->crop < side ? augment->cutout : augment->crop, shape.height, shape.width);
 }

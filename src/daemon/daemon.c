@@ -210,10 +210,9 @@ static int live(const struct config *config, struct sandbox *sandbox, bool stays
     daemon->host.stays_alone = stays_alone;
     sd_notify_open(&daemon->sd_notify);
     host_init(&daemon->host, config, &owner);
-    int code = 1;
-    if (prepare(daemon, &problem) == OK)
-        code = run(daemon);
-    else
+    const enum error error = prepare(daemon, &problem);
+    const int code = error == OK ? run(daemon) : error == WRONG_SETTING ? 2 : 1;
+    if (error != OK)
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
     *again = daemon->host.starts_again;
     host_free(&daemon->host);

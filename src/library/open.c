@@ -168,8 +168,11 @@ static int open_it(struct hearsay *node, const struct hearsay_options *options)
     if (error == OK)
         error = engine_open(engine, &problem);
     if (error != OK)
-        return handle_fail(node, engine->has_bad_tensors ? HEARSAY_ARGUMENT : HEARSAY_FAILED, "%s",
-                           problem.text);
+        return handle_fail(node,
+                           engine->has_bad_tensors  ? HEARSAY_ARGUMENT
+                           : error == WRONG_SETTING ? HEARSAY_CONFIG
+                                                    : HEARSAY_FAILED,
+                           "%s", problem.text);
     engine_begin(engine);
     return HEARSAY_OK;
 }

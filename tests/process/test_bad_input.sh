@@ -25,9 +25,13 @@ expect 2 'did you mean --json. see: hearsay status --help' "$hearsay" status --j
 expect 2 'not of the form section.key=value; did you mean node.peers=x:1' "$hearsay" node --set peers=x:1
 expect 2 'see: hearsay swarm --help' "$hearsay" swarm --no-such-option
 expect 2 'nodes 0: write a whole number from 1 to 32' "$hearsay" swarm --nodes 0
-expect 2 'name = lenett: unknown model; known: xor, mlp, lenet, resnet20' \
+expect 2 'name = lenett: unknown model; did you mean lenet' \
     "${node[@]}" --set model.layers= --set model.name=lenett
-expect 1 '\[model\] layers: layer 1, .dense 3.*10' "${node[@]}" --set 'model.layers=dense 3'
+expect 2 'layers: layer 1, .dens 10.: no such layer; did you mean dense' \
+    "${node[@]}" --set 'model.layers=dens 10'
+expect 2 'optimizer = adm: unknown choice; did you mean adam' "${node[@]}" --set train.optimizer=adm
+expect 2 '\[model\] layers: layer 1, .dense 3.*10' "${node[@]}" --set 'model.layers=dense 3'
+expect 2 'data.classes = 3, but local labels go up to 9' "${node[@]}" --set data.classes=3
 expect 1 'state_dir .*not a directory' "${node[@]}" --set "node.state_dir=$dir/node.key"
 expect 1 'state_dir .*/no/such: No such file.*; choose another in an existing folder' \
     "${node[@]}" --set "node.state_dir=$dir/no/such"

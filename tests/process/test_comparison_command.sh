@@ -123,7 +123,7 @@ refused() {
     ((code == wanted)) || fail "$*: exit code $code"
     grep -q "$words" "$work/err" || fail "$*: $(cat "$work/err")"
 }
-refused 2 'there is no strategy "gosip"; known: gossip|single|' --strategies gosip
+refused 2 'there is no strategy "gosip"; did you mean gossip' --strategies gosip
 refused 2 'ako is named twice' --strategies ako,ako
 refused 2 '"good" is not a level' --targets good
 refused 2 'an accuracy is 1 at most; in percent: 85%' --targets 85

@@ -61,7 +61,7 @@ expect 1 "foreign.safetensors: tensor .* has another shape: $holds \[17,784\]" \
 expect 1 'the file does not name its model: "lenet" is assumed; name another with --model or --layers' \
     "${eval[@]}" "$foreign"
 expect 1 "$holds \[16,784\]" "${eval[@]}" "$foreign" --layers 'dense 16, relu, dense 9, relu, dense 10'
-expect 1 'unknown model "nope"' "${eval[@]}" "$foreign" --model nope
+expect 2 'name = nope: unknown model; known: ' "${eval[@]}" "$foreign" --model nope
 
 tell 'another swarm starts from the model, bit for bit'
 start quiet --set "model.start=$base" --set node.swarm=new --set train.enabled=no

@@ -57,7 +57,10 @@ ends 1 export there
 ends 1 plot nothing.log
 ends 1 data nothing.npy
 ends 1 data --set data.source=npy --set data.x=nothing.npy --set data.y=nothing.npy
-ends 1 model 'dense 10, nonsense'
+ends 2 model 'dense 10, nonsense'
+mkdir "$work/empty/foreign"
+printf '{' >"$work/empty/foreign/config.json"
+ends 1 model foreign
 ends 0 model lenet
 ends 2 sim nothing.conf
 ends 2 compare nothing.conf

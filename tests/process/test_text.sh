@@ -57,8 +57,8 @@ expect 1 'the test has 7 tokens, and with a context of 16 at least 17 are needed
 node=("$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none")
 expect 1 'no file matches "' "${node[@]}" --set "data.text=$dir/no*.txt"
-expect 1 "embed is the first layer|an embed reads tokens" "${node[@]}" --set data.source=generated
-expect 1 'layer 1, .dense 10' "${node[@]}" --set 'model.layers=dense 10'
+expect 2 "embed is the first layer|an embed reads tokens" "${node[@]}" --set data.source=generated
+expect 2 'layer 1, .dense 10' "${node[@]}" --set 'model.layers=dense 10'
 expect 2 'data. source = tokens needs tokens' "${node[@]}" --set data.source=tokens
 
 tell 'hearsay doctor checks the data'
@@ -130,7 +130,8 @@ expect 2 'write bits per byte, from 0 to 8' "${swarm[@]}" --set "data.text=$dir/
 tell 'hearsay model describes the layers'
 expect 0 '^all, forward, for each sample +858880 ' "$hearsay" model gpt-char
 expect 0 '^gpt2-124m +embed 50257 768' "$hearsay" model
-expect 1 "layer 2, 'dense 0': write it as" "$hearsay" model 'relu, dense 0'
+expect 2 "layer 2, 'dense 0': write it as" "$hearsay" model 'relu, dense 0'
+expect 2 '"gpt-chr" is neither a layer nor a preset; did you mean gpt-char' "$hearsay" model gpt-chr
 expect 2 'as in 3x32x32' "$hearsay" model --input 3 lenet
 
 tell 'done'

@@ -289,7 +289,7 @@ static void a_fault_in_a_file_is_named_with_its_line(void **state)
                    ":3: [train] batch = 0: too small; allowed: 1 to 4096");
     assert_refused("[train]\nbatchsize = 1\n", ":2: unknown key [train] batchsize; did you mean");
     assert_refused("[train]\n\n[ node ]\n", ":3: unknown section [ node ]");
-    assert_refused("[train]\n[trian]\n", ":2: unknown section [trian]; did you mean [train]?");
+    assert_refused("[train]\n[trian]\n", ":2: unknown section [trian]; did you mean train?");
     assert_refused("[train]\nbatch\n", ":2: the line is neither a [section] nor key = value");
     assert_refused("[train]\nbatch\nbatch = 0\n", ":2: the line is neither");
     assert_refused("batch = 1\n", ":1: the key has no section; write [section] above it");

@@ -118,7 +118,7 @@ static void the_number_of_classes_is_the_swarms(void **state)
     assert_true(train.classes == 12 && test.classes == 12);
     dataset_free(&train);
     dataset_free(&test);
-    assert_int_equal(load("data.classes=7", &train, &test), MISMATCH);
+    assert_int_equal(load("data.classes=7", &train, &test), WRONG_SETTING);
     assert_non_null(strstr(problem.text, "data.classes = 7, but local labels go up to 9"));
     dataset_free(&train);
     dataset_free(&test);
