@@ -51,6 +51,10 @@ enum error model_line_check(const char *line, struct problem *problem) MUST_USE;
 
 /* Returns the layers line of a preset, or NULL if no preset has this name. */
 const char *model_preset(const char *name);
+/* Adapts the outputs of a preset to the number of classes, or of numbers to predict. A preset of
+ * sequences keeps its line. is_final: false if other data of the swarm may have more classes; the
+ * line then keeps its outputs if they are more. */
+void model_preset_fit(char line[static MODEL_LINE_MAX], int classes, bool is_final);
 /* Returns the end of a message about an unknown preset. */
 struct words_hint model_preset_hint(const char *name);
 /* Returns the name of preset i, or NULL past the last preset. */

@@ -61,6 +61,15 @@ const char *model_preset_name(int i)
     return i < (int)PRESETS ? presets[i].name : NULL;
 }
 
+void model_preset_fit(char line[static MODEL_LINE_MAX], int classes, bool is_final)
+{
+    char *last = strrchr(line, ',');
+    int outputs;
+    const bool is_dense = last && sscanf(last, ", dense %7d", &outputs) == 1;
+    if (is_dense && (is_final || classes > outputs))
+        (void)snprintf(last, MODEL_LINE_MAX - (size_t)(last - line), ", dense %d", classes);
+}
+
 struct words_hint model_preset_hint(const char *name)
 {
     const char *known[PRESETS];

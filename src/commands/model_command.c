@@ -121,9 +121,14 @@ static enum error print_model(const struct options *options, struct problem *pro
 {
     const char *preset = model_preset(options->line);
     const char *line = preset ? preset : options->line;
+    char fitted[MODEL_LINE_MAX];
     struct model_folder_about folder = {.positions = DEFAULT_LENGTH};
     enum error error = OK;
-    if (model_folder_is(line)) {
+    if (preset && options->classes > 0) {
+        (void)snprintf(fitted, sizeof fitted, "%s", preset);
+        model_preset_fit(fitted, options->classes, true);
+        line = fitted;
+    } else if (!preset && model_folder_is(line)) {
         error = model_folder_read(line, &folder, problem);
         line = folder.layers;
     }

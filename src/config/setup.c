@@ -35,20 +35,6 @@
 #define EVALUATION_IMAGES ((size_t)1 << 30)
 #define START_TEXT_BYTES  32
 
-/* Adapts the outputs of a preset for images to the data. The preset's ten outputs stay if this
- * node has fewer labels and data.classes is not set: other nodes may have samples of the missing
- * classes. */
-static void fit_preset(char line[static MODEL_LINE_MAX], const struct config *config,
-                       const struct dataset *train)
-{
-    static const char end[] = ", dense 10";
-    const size_t length = strlen(line), cut = length - (sizeof end - 1);
-    const bool is_of_images = length >= sizeof end && strcmp(line + cut, end) == 0;
-    const bool is_said = config->data.classes > 0 || dataset_is_regression(train);
-    if (is_of_images && (is_said || train->classes > 10))
-        (void)snprintf(line + cut, MODEL_LINE_MAX - cut, ", dense %d", train->classes);
-}
-
 /* Reads the layers line: that of model.layers, of the folder model.start, or of the preset. The
  * outputs of a preset may not fit the data yet. */
 static enum error read_line(const struct config *config, char line[static MODEL_LINE_MAX],
@@ -77,8 +63,10 @@ static enum error find_line(const struct config *config, const struct dataset *t
 {
     const struct config_model *model = &config->model;
     const enum error error = read_line(config, line, problem);
+    /* Other nodes may have samples of more classes unless data.classes says how many there are. */
     if (error == OK && model->layers[0] == '\0' && !model_folder_is(model->start))
-        fit_preset(line, config, train);
+        model_preset_fit(line, train->classes,
+                         config->data.classes > 0 || dataset_is_regression(train));
     return error;
 }
 

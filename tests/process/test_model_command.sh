@@ -45,6 +45,9 @@ PYTHON
 (($(run --time --passes 1 'embed 2 8, dense 900000 plain' --context 3) == 0)) || fail 'tokens that are none are drawn'
 (($(run --json lenet) == 0)) || fail 'no JSON without times'
 python3 -c 'import json; p = json.load(open("out")); assert p["parameters"] == 215370 and "ms" not in p' || fail 'other JSON'
+(($(run lenet --classes 5) == 0)) && grep -q '^dense 5 ' out || fail 'the preset has other outputs than --classes'
+(($(run xor --classes 5) == 0)) && grep -q '^dense 5 ' out || fail 'a small preset keeps its outputs'
+(($(run gpt-char --classes 200) == 0)) && grep -q '^embed 256 ' out || fail 'a language model has another vocabulary'
 (($(run --json) == 0)) || fail 'no JSON of presets'
 python3 -c 'import json; assert json.load(open("out"))["xor"] == "dense 8, tanh, dense 2"' || fail 'other presets'
 
