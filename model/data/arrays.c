@@ -12,8 +12,6 @@
 /* maximum of channels, height, width and targets per sample */
 #define SIDE_MAX   65536
 #define SAMPLE_MAX ((uint64_t)1 << 24) /* maximum of numbers per sample of x */
-/* whole floats may be meant as labels only if their range is below this number */
-#define LOOKS_MAX 1000
 /* floats are labels, with task AUTO, only if every class has at least this many samples */
 #define LOOKS_EACH 4
 
@@ -322,7 +320,7 @@ static enum error read_x(struct dataset *dataset, const struct source *source,
 
 /* Statistics that decide whether the floats in y are labels. */
 struct look {
-    uint32_t of[LOOKS_MAX]; /* samples with each number 0 .. LOOKS_MAX-1 */
+    uint64_t of[ARRAYS_LABELS_MAX]; /* samples with each number 0 .. ARRAYS_LABELS_MAX-1 */
     float lowest, highest;
     bool is_whole;   /* all numbers are whole */
     size_t size;     /* numbers per sample */
@@ -339,7 +337,7 @@ static enum error look_at_labels(void *context, const struct array_block *block,
         look->is_whole = is_whole(numbers[i]);
         look->lowest = fminf(look->lowest, numbers[i]);
         look->highest = fmaxf(look->highest, numbers[i]);
-        if (look->is_whole && numbers[i] >= 0 && numbers[i] < LOOKS_MAX)
+        if (look->is_whole && numbers[i] >= 0 && numbers[i] < ARRAYS_LABELS_MAX)
             look->of[(int)numbers[i]]++;
     }
     return OK;
@@ -362,14 +360,12 @@ static enum error look_at_rows(void *context, const struct array_block *block,
     return OK;
 }
 
-/* Returns true if the numbers are exactly 0 .. k-1, with 2 <= k <= LOOKS_MAX, and at least
- * LOOKS_EACH samples have each number. */
-static bool are_like_labels(const struct look *look)
+bool arrays_are_like_labels(const uint64_t *counts, double lowest, double highest)
 {
-    if (!look->is_whole || look->lowest != 0 || look->highest < 1 || look->highest >= LOOKS_MAX)
+    if (lowest != 0 || !(highest >= 1 && highest < ARRAYS_LABELS_MAX))
         return false;
-    for (int label = 0; label <= (int)look->highest; label++)
-        if (look->of[label] < LOOKS_EACH)
+    for (int label = 0; label <= (int)highest; label++)
+        if (counts[label] < LOOKS_EACH)
             return false;
     return true;
 }
@@ -396,9 +392,10 @@ static enum error find_task(const struct array_run *y, enum dataset_task task,
         y, 0, y->count, look.is_one_hot ? look_at_rows : look_at_labels, &look, problem);
     if (like->size > 1)
         *found = look.is_one_hot ? LOOK_ONE_HOT : LOOK_NUMBERS;
-    else if (like->stored_bytes == sizeof(double) && are_like_labels(&look))
+    else if (like->stored_bytes == sizeof(double) && look.is_whole &&
+             arrays_are_like_labels(look.of, (double)look.lowest, (double)look.highest))
         *found = LOOK_FLOAT_LABELS;
-    else if (look.is_whole && look.highest - look.lowest < LOOKS_MAX)
+    else if (look.is_whole && look.highest - look.lowest < ARRAYS_LABELS_MAX)
         *found = LOOK_WHOLE_NUMBERS;
     return error;
 }

@@ -25,6 +25,7 @@
 #define HEARSAY_MODEL_DATA_ARRAYS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "data/dataset.h"
 #include "data/npy_file.h"
@@ -38,6 +39,13 @@ enum error arrays_shape(const struct npy_file *file, struct shape *shape,
  * have labels. Reads all of y if it has floats and the task is AUTO. */
 enum error arrays_are_regression(const char *y, enum dataset_task task, bool *is_regression,
                                  struct problem *problem) MUST_USE;
+
+/* whole floats may be meant as labels only if their range is below this number */
+#define ARRAYS_LABELS_MAX 1000
+
+/* Returns true if whole numbers of type float64 look like labels: they are exactly 0 .. k-1, and
+ * enough samples have each number. counts: samples with each number, [ARRAYS_LABELS_MAX]. */
+bool arrays_are_like_labels(const uint64_t *counts, double lowest, double highest);
 
 /* Returns the index of the first number that is NaN or infinite, or `count` if all are finite. */
 size_t arrays_first_broken(const float *numbers, size_t count);

@@ -179,6 +179,13 @@ static enum error check_type(const struct dataset *test, const struct safetensor
     return OK;
 }
 
+static const char *noun(bool is_regression, int count)
+{
+    if (is_regression)
+        return count == 1 ? "number" : "numbers";
+    return count == 1 ? "class" : "classes";
+}
+
 /* Checks the test samples against the model. The test set may have fewer classes than the model,
  * and a text may contain tokens that the model lacks. */
 static enum error check_fits(const struct dataset *test, const struct safetensors_about *about,
@@ -190,9 +197,9 @@ static enum error check_fits(const struct dataset *test, const struct safetensor
         return problem_set(problem, MISMATCH,
                            "the model predicts %d %s of %s samples, the test set has %d %s of %s; "
                            "choose the data it was trained on with --x and --y",
-                           about->classes, about->is_regression ? "numbers" : "classes",
+                           about->classes, noun(about->is_regression, about->classes),
                            input_of(about->in, test).text, test->classes,
-                           dataset_is_regression(test) ? "numbers" : "classes",
+                           noun(dataset_is_regression(test), test->classes),
                            input_of(test->shape, test).text);
     return problem_set(problem, MISMATCH,
                        "the model is for %s samples of %d classes, the test set has %s of %d; "

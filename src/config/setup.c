@@ -431,24 +431,14 @@ enum error setup_keys(struct setup *setup, const struct config *config, struct a
 /* Writes a sentence about each property that the user did not configure and the node detected. */
 static void describe_data(struct setup *setup, const struct dataset *train)
 {
-    char *text = setup->data_notes;
-    const size_t room = sizeof setup->data_notes;
     const int outputs = model_outputs(setup->model);
-    size_t used = 0;
-    if (train->channels_last)
-        used += (size_t)snprintf(text, room,
-                                 "data.x stores the channels of images last (data.channels)\n");
-    if (train->look == LOOK_FLOAT_LABELS)
-        used += (size_t)snprintf(text + used, room - used,
-                                 "data.y: its float64 values look like %d classes and are learned "
-                                 "as classes; to predict numbers, set data.task = numbers\n",
-                                 train->classes);
+    setup_data_notes(setup->data_notes, train);
+    const size_t used = strlen(setup->data_notes);
     if (train->labels && outputs > train->classes)
-        used += (size_t)snprintf(text + used, room - used,
-                                 "the model has %d outputs, but local labels go up to %d; other "
-                                 "nodes may have the remaining classes (data.classes)\n",
-                                 outputs, train->classes - 1);
-    CHECK(used < room);
+        (void)snprintf(setup->data_notes + used, sizeof setup->data_notes - used,
+                       "the model has %d outputs, but local labels go up to %d; other nodes may "
+                       "have the remaining classes (data.classes)\n",
+                       outputs, train->classes - 1);
 }
 
 enum error setup_make(struct setup *setup, const struct config *config, struct problem *problem)

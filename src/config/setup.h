@@ -66,6 +66,10 @@ struct dataset_options setup_dataset_options(const struct config_data *data);
 enum error setup_data(const struct config *config, struct dataset *train, struct dataset *test,
                       struct problem *problem) MUST_USE;
 
+/* Writes a sentence for each property that was recognised in the training data, each ended by
+ * '\n'. */
+void setup_data_notes(char text[static SETUP_DATA_TEXT], const struct dataset *train);
+
 /* Writes a sentence for each likely mistake in the training data, each ended by '\n'. */
 void setup_data_warnings(char text[static SETUP_DATA_TEXT], const struct dataset *train);
 

@@ -126,6 +126,20 @@ enum error setup_data(const struct config *config, struct dataset *train, struct
     return error == OK ? check_augment(&config->data.augment, train->shape, problem) : error;
 }
 
+void setup_data_notes(char text[static SETUP_DATA_TEXT], const struct dataset *train)
+{
+    char labels[200] = "";
+    if (train->look == LOOK_FLOAT_LABELS)
+        (void)snprintf(labels, sizeof labels,
+                       "data.y: its float64 values look like %d classes and are learned as "
+                       "classes; to predict numbers, set data.task = numbers\n",
+                       train->classes);
+    (void)snprintf(
+        text, SETUP_DATA_TEXT, "%s%s",
+        train->channels_last ? "data.x stores the channels of images last (data.channels)\n" : "",
+        labels);
+}
+
 static void warn_of_whole_numbers(FILE *text, const struct dataset *train)
 {
     float lowest = INFINITY, highest = -INFINITY;

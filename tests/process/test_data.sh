@@ -74,7 +74,7 @@ expect 0 '^test        30 samples$' "${data[@]}" "${arrays[@]}"
 expect 0 '^numbers     bytes: mean .*; normalised to mean 0 and deviation 1$' "${data[@]}" "${arrays[@]}"
 expect 0 '^classes     4, of which 4 occur in the training data' "${data[@]}" "${arrays[@]}"
 expect 0 '^  200  0  0  0  ->  0$' "${data[@]}" "${arrays[@]}"
-expect 0 '^predicted   1 numbers per sample: mean 0.25' "${data[@]}" "${numbers[@]}"
+expect 0 '^predicted   1 number per sample: mean 0.25' "${data[@]}" "${numbers[@]}"
 expect 0 '^classes     10, ' "${data[@]}" --set data.source=generated --samples 2
 expect 0 '^vocabulary  256, of which 9 occur' "${data[@]}" --set data.source=text \
     --set "data.text=$dir/text.txt" --set "data.valid=$dir/text.txt.gz" --set data.context=4
@@ -87,6 +87,16 @@ bytes_of 1 "${pixels[@]:0:768}" | npy last.npy '|u1' '4, 8, 8, 3'
 expect 0 'NumPy array of uint8, channels last, shape \(4, 3, 8, 8\)' "${data[@]}" "$dir/last.npy"
 bytes_of 1 "${pixels[@]:0:512}" | npy unclear.npy '|u1' '1, 16, 8, 4'
 expect 1 'say which: data.channels = first, or last' "${data[@]}" "$dir/unclear.npy"
+for ((i = 0; i < 40; i++)); do
+    bytes_of 8 $((i % 2 * 0x3ff0000000000000))
+done | npy float64.npy '<f8' '40,'
+bytes_of 1 "${pixels[@]}" "${pixels[@]}" "${pixels[@]}" "${pixels[@]}" "${pixels[@]}" "${pixels[@]}" \
+    "${pixels[@]:0:480}" | npy photos.npy '|u1' '40, 8, 8, 3'
+photos=(--set data.source=npy --set "data.x=$dir/photos.npy" --set "data.y=$dir/float64.npy")
+expect 0 '^  labels    2 different values, from 0 to 1' "${data[@]}" "$dir/float64.npy"
+expect 0 '^  note      these float64 values look like labels' "${data[@]}" "$dir/float64.npy"
+expect 0 '^note        data.x stores the channels of images last' "${data[@]}" "${photos[@]}"
+expect 0 '^note        data.y: its float64 values look like 2 classes' "${data[@]}" "${photos[@]}"
 
 tell 'targets that are likely mistakes'
 for ((i = 0; i < 300; i++)); do
@@ -97,7 +107,7 @@ done
 bytes_of 8 "${shifted[@]}" | npy shifted.npy '<i8' '300,'
 bytes_of 4 "${one_hot[@]}" | npy one_hot.npy '<f4' '300, 2'
 bytes_of 4 "${grams[@]}" | npy grams.npy '<f4' '300,'
-expect 0 '^  note      1 of the 5 classes .* do not occur; class 0 is one of them: number the classes from 0' \
+expect 0 '^  note      1 of the 5 classes .* does not occur; class 0 is one of them: number the classes from 0' \
     "${data[@]}" "$dir/shifted.npy"
 expect 0 '^note        no sample has label 0, only labels 1 .. 4: number the classes from 0' \
     "${data[@]}" "${arrays[@]}" --set "data.y=$dir/shifted.npy"
@@ -248,7 +258,7 @@ mv "$dir/x.npy" "$dir/away.npy"
 expect 1 'x.npy: cannot be opened.*started.conf beside the model names the data' "${eval[@]}"
 mv "$dir/away.npy" "$dir/x.npy"
 expect 2 'none.conf: cannot be opened' "${eval[@]}" --config none.conf
-expect 1 'the model predicts 4 classes of 1x1x4 samples, the test set has 1 numbers' \
+expect 1 'the model predicts 4 classes of 1x1x4 samples, the test set has 1 number of' \
     "${eval[@]}" --x "$dir/x.npy" --y "$dir/wanted.npy"
 expect 1 'data.test_y is empty' "${eval[@]}" --x "$dir/x.npy"
 eval=("$hearsay" eval --state "$dir/other")
@@ -298,7 +308,7 @@ doctor=("$hearsay" doctor "${small[@]}" --set "node.identity=$dir/one.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none")
 expect 0 '^ok    data: 270 training samples .shard 1/1., 30 test samples, 1x1x4, 4 classes$' \
     "${doctor[@]}" "${learn[@]}" "${arrays[@]}"
-expect 0 '^ok    data: .*, 1x1x4, 1 outputs \(regression\)$' \
+expect 0 '^ok    data: .*, 1x1x4, 1 output \(regression\)$' \
     "${doctor[@]}" "${numbers[@]}" --set 'model.layers=dense 1'
 expect 0 '^WARN  data: data.y holds whole numbers 0 .. 1 and is learned as numbers' \
     "${doctor[@]}" "${numbers[@]}" --set 'model.layers=dense 1'

@@ -27,7 +27,8 @@ struct summary {
     struct moments column[COLUMNS_MAX];
     /* [DATASET_TOKENS_MAX] number of samples with each label or token; NULL = not counted. */
     uint64_t *counts;
-    double odd;         /* first number that cannot be a label; 0 = all numbers can be labels */
+    double odd;         /* first number that cannot be a label */
+    bool has_odd;       /* false = all numbers can be labels */
     uint64_t odd_at;    /* index of that sample */
     uint64_t broken_at; /* index of the first sample with NaN or infinity; BROKEN_NOWHERE = none */
     double broken;
@@ -41,6 +42,14 @@ static bool has_counts(const struct data_reader *reader)
     return reader->size == 1 && reader->kind != 'f';
 }
 
+/* Returns true if each sample is one number that a node may take for a label although it is a
+ * float. */
+static bool has_float64(const struct data_reader *reader)
+{
+    return reader->size == 1 && reader->format == DATA_NPY && reader->kind == 'f' &&
+           reader->npy.stored_bytes == sizeof(double);
+}
+
 static bool is_table(const struct data_reader *reader)
 {
     return reader->rank == 2 && reader->size > 1 && reader->size <= COLUMNS_MAX;
@@ -48,10 +57,11 @@ static bool is_table(const struct data_reader *reader)
 
 static void count_label(struct summary *summary, double number, uint64_t sample)
 {
-    const bool is_label = number >= 0 && number < DATASET_TOKENS_MAX;
+    const bool is_label = number >= 0 && number < DATASET_TOKENS_MAX && number == floor(number);
     if (is_label)
         summary->counts[(size_t)number]++;
-    else if (summary->odd == 0) {
+    else if (!summary->has_odd) {
+        summary->has_odd = true;
         summary->odd = number;
         summary->odd_at = sample;
     }
@@ -148,20 +158,33 @@ static void print_counts(FILE *out, const struct summary *summary, const struct 
     (void)fprintf(out, "  %-9s %zu different values, from %.0f to %.0f; entropy %.3f bits each\n",
                   reader->format == DATA_TOKENS ? "tokens" : "labels", present, summary->all.least,
                   summary->all.most, bits);
+    if (has_float64(reader))
+        (void)fputs("  note      these float64 values look like labels: as data.y they are learned "
+                    "as classes; data.task = numbers predicts them\n",
+                    out);
     if (present < classes)
         (void)fprintf(out,
-                      "  note      %zu of the %zu classes from 0 to the highest do not occur%s\n",
-                      classes - present, classes,
+                      "  note      %zu of the %zu classes from 0 to the highest %s not occur%s\n",
+                      classes - present, classes, classes - present == 1 ? "does" : "do",
                       summary->counts[0] == 0 && reader->format != DATA_TOKENS
                           ? "; class 0 is one of them: number the classes from 0"
                           : "");
     counts_print(out, summary->counts, NULL, classes);
 }
 
+/* Returns true if a node would take the numbers for labels or tokens. */
+static bool are_labels(const struct summary *summary, const struct data_reader *reader)
+{
+    if (!summary->counts || summary->has_odd || summary->all.count == 0)
+        return false;
+    return has_counts(reader) ||
+           arrays_are_like_labels(summary->counts, summary->all.least, summary->all.most);
+}
+
 static void print_statistics(FILE *out, const struct summary *summary,
                              const struct data_reader *reader)
 {
-    if (summary->counts && summary->odd == 0) {
+    if (are_labels(summary, reader)) {
         print_counts(out, summary, reader);
         return;
     }
@@ -189,7 +212,7 @@ static enum error check(const struct summary *summary, const struct data_reader 
     if (reader->format != DATA_NPY)
         return OK;
     const bool is_samples = reader->kind == 'f' || reader->bytes == 1;
-    if (summary->odd != 0 && !(is_samples && reader->kind != 'i'))
+    if (summary->has_odd && !(is_samples && reader->kind != 'i'))
         return problem_set(problem, MALFORMED,
                            "%.300s: the label of sample %" PRIu64 " is %.0f, and labels are whole "
                            "numbers from 0 to %d: number the classes from 0",
@@ -257,7 +280,6 @@ static json_t *about_json(const struct data_reader *reader, const struct summary
 {
     char what[64];
     json_t *object = json_object(), *shape = json_array();
-    const bool is_counted = summary->counts && summary->odd == 0 && summary->all.count > 0;
     for (int i = 0; i < reader->rank; i++)
         CHECK(json_array_append_new(shape, json_integer((json_int_t)reader->dims[i])) == 0);
     json_output_put(object, "file", json_string(reader->path));
@@ -265,8 +287,9 @@ static json_t *about_json(const struct data_reader *reader, const struct summary
     json_output_put(object, "shape", shape);
     json_output_put(object, "numbers", moments_json(&summary->all));
     json_output_put(object, "counts",
-                    is_counted ? counts_json(summary->counts, (size_t)summary->all.most + 1)
-                               : NULL);
+                    are_labels(summary, reader)
+                        ? counts_json(summary->counts, (size_t)summary->all.most + 1)
+                        : NULL);
     return object;
 }
 
@@ -280,7 +303,7 @@ enum error data_file_json(json_t **object, const char *path, struct problem *pro
         json_output_put(*object, "file", json_string(path));
         return error;
     }
-    if (has_counts(&reader))
+    if (has_counts(&reader) || has_float64(&reader))
         summary.counts = memory_new(DATASET_TOKENS_MAX, sizeof *summary.counts);
     error = read_all(&summary, &reader, 0, problem);
     if (error == OK)
@@ -301,9 +324,8 @@ enum error data_file_report(FILE *out, const char *path, int samples, bool in_co
     if (error != OK)
         return error;
     print_header(out, &reader);
-    if (has_counts(&reader)) {
+    if (has_counts(&reader) || has_float64(&reader))
         summary.counts = memory_new(DATASET_TOKENS_MAX, sizeof *summary.counts);
-    }
     error = read_all(&summary, &reader, shown(&reader, samples), problem);
     if (error == OK) {
         print_statistics(out, &summary, &reader);

@@ -91,7 +91,8 @@ static void print_predicted(const struct report *report)
     const struct dataset *train = &report->train;
     const size_t classes = (size_t)train->classes;
     if (train->targets) {
-        (void)fprintf(report->out, "predicted   %d numbers per sample: ", train->classes);
+        (void)fprintf(report->out, "predicted   %d number%s per sample: ", train->classes,
+                      train->classes == 1 ? "" : "s");
         moments_print(report->out, &report->targets);
         (void)fputc('\n', report->out);
         return;
@@ -104,8 +105,8 @@ static void print_predicted(const struct report *report)
         counts_print(report->out, report->train_counts, report->test_counts, classes);
 }
 
-/* The functions named note_… print notes on possible mistakes in the data; the data are used
- * nevertheless. */
+/* The functions named note_… print notes on recognised properties and possible mistakes; the data
+ * are used nevertheless. */
 
 static void note_classes(const struct report *report)
 {
@@ -118,10 +119,9 @@ static void note_classes(const struct report *report)
     if (report->train.tokens || !report->train.labels)
         return;
     if (unseen > 0)
-        (void)fprintf(
-            report->out,
-            "note        %zu classes of the test data are in no training sample of this node\n",
-            unseen);
+        (void)fprintf(report->out,
+                      "note        %zu %s of the test data %s in no training sample of this node\n",
+                      unseen, unseen == 1 ? "class" : "classes", unseen == 1 ? "is" : "are");
     if (untested * 10 > classes && report->test.count > 10 * classes)
         (void)fprintf(report->out,
                       "note        the test data lack %zu of the %zu classes: if they are the last "
@@ -144,13 +144,20 @@ static void note_numbers(const struct report *report)
                     report->out);
 }
 
-/* Prints the mistakes of which a node with these data also warns. */
-static void note_mistakes(const struct report *report)
+static void note_lines(const struct report *report, const char *lines)
+{
+    for (const char *at = lines, *end; (end = strchr(at, '\n')); at = end + 1)
+        (void)fprintf(report->out, "note        %.*s\n", (int)(end - at), at);
+}
+
+/* Prints what a node with these data also says: recognised properties, and likely mistakes. */
+static void note_as_a_node(const struct report *report)
 {
     char text[SETUP_DATA_TEXT];
+    setup_data_notes(text, &report->train);
+    note_lines(report, text);
     setup_data_warnings(text, &report->train);
-    for (const char *at = text, *end; (end = strchr(at, '\n')); at = end + 1)
-        (void)fprintf(report->out, "note        %.*s\n", (int)(end - at), at);
+    note_lines(report, text);
 }
 
 /* Writes the caption of sample i: its class, or its first targets. */
@@ -241,7 +248,7 @@ static void print(struct report *report, int samples, bool in_colour)
     print_predicted(report);
     note_classes(report);
     note_numbers(report);
-    note_mistakes(report);
+    note_as_a_node(report);
     if (samples > 0 && report->train.tokens)
         show_tokens(report);
     else if (samples > 0)
@@ -272,7 +279,7 @@ static json_t *notes_json(struct report *report)
         memory_missing(BUFSIZ);
     note_classes(report);
     note_numbers(report);
-    note_mistakes(report);
+    note_as_a_node(report);
     CHECK(fclose(report->out) == 0);
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
         CHECK(json_array_append_new(list, json_string(line + strcspn(line, " ") +

@@ -239,6 +239,12 @@ static void look_at_model(struct doctor *doctor, const struct dataset *train,
     arena_release(&arena);
 }
 
+static void say_lines(struct doctor *doctor, enum verdict verdict, const char *lines)
+{
+    for (const char *at = lines, *end; (end = strchr(at, '\n')); at = end + 1)
+        doctor_say(doctor, verdict, "data", "%.*s", (int)(end - at), at);
+}
+
 static void say_data(struct doctor *doctor, const struct dataset *train, const struct dataset *test)
 {
     const struct slice shard = doctor->config.data.shard;
@@ -255,11 +261,14 @@ static void say_data(struct doctor *doctor, const struct dataset *train, const s
                    "%u training samples (shard %u/%u), %u test samples, %s, %d %s",
                    (unsigned)train->count, (unsigned)shard.index + 1, (unsigned)shard.count,
                    (unsigned)test->count, input.text, train->classes,
-                   dataset_is_regression(train) ? "outputs (regression)" : "classes");
-    char warnings[SETUP_DATA_TEXT];
-    setup_data_warnings(warnings, train);
-    for (const char *at = warnings, *end; (end = strchr(at, '\n')); at = end + 1)
-        doctor_say(doctor, VERDICT_WARN, "data", "%.*s", (int)(end - at), at);
+                   !dataset_is_regression(train) ? "classes"
+                   : train->classes == 1         ? "output (regression)"
+                                                 : "outputs (regression)");
+    char text[SETUP_DATA_TEXT];
+    setup_data_notes(text, train);
+    say_lines(doctor, VERDICT_OK, text);
+    setup_data_warnings(text, train);
+    say_lines(doctor, VERDICT_WARN, text);
 }
 
 static void look_at_data(struct doctor *doctor)
