@@ -265,21 +265,58 @@ static void normalise(const struct bench *bench, size_t numbers)
         bench->host_x[i] = ((float)bench->bytes[i] - bench->about.mean) * bench->about.scale;
 }
 
+/* A list of dimensions, such as "28, 28". */
+struct dims_text {
+    char text[80];
+};
+
+static struct dims_text dims_text(const uint64_t *dims, int rank)
+{
+    struct dims_text list = {""};
+    size_t used = 0;
+    for (int i = 0; i < rank && used < sizeof list.text; i++)
+        used += (size_t)snprintf(list.text + used, sizeof list.text - used, "%s%" PRIu64,
+                                 i > 0 ? ", " : "", dims[i]);
+    return list;
+}
+
+/* Refuses an array whose samples have another shape than those of the model. Names a remedy if the
+ * array is one sample, or has the right number of values in another shape. */
+static enum error refuse_shape(const struct npy_file *file, struct shape in,
+                               struct problem *problem)
+{
+    const uint64_t sides[] = {(uint64_t)in.channels, (uint64_t)in.height, (uint64_t)in.width};
+    const int first = in.channels > 1 ? 0 : in.height > 1 ? 1 : 2; /* a table has rows only */
+    const uint64_t dims[] = {file->dims[0], file->dims[2], file->dims[3], file->dims[1]};
+    const struct dims_text taken = dims_text(sides + first, 3 - first);
+    const struct dims_text given = dims_text(file->channels_last ? dims : file->dims, file->rank);
+    const struct dims_text last = dims_text((uint64_t[]){sides[1], sides[2], sides[0]}, 3);
+    const size_t size = shape_size(in);
+    const bool is_one = strcmp(given.text, taken.text) == 0 || strcmp(given.text, last.text) == 0;
+    /* values of several channels may be in another order */
+    const bool is_flat =
+        in.channels == 1 && (file->size == size || file->dims[0] * file->size == size);
+    char remedy[120] = "give samples of that shape";
+    if (is_one)
+        (void)snprintf(remedy, sizeof remedy, "give one sample as x[None]");
+    else if (is_flat)
+        (void)snprintf(remedy, sizeof remedy, "x.reshape(-1, %s) has it", taken.text);
+    return problem_set(problem, MISMATCH,
+                       "%.200s: its shape is [%s], and the model takes n samples as [n, %s]; %s",
+                       file->path, given.text, taken.text, remedy);
+}
+
 static enum error check_npy(const struct bench *bench, const struct npy_file *file,
                             struct problem *problem)
 {
     const bool floats = learned_floats(&bench->about);
-    const struct dataset taken = {.shape = bench->about.in};
-    struct dataset given = {.count = 0};
+    struct shape given;
     char type[NPY_NAME_BYTES];
-    const enum error error = arrays_shape(file, &given.shape, problem);
+    const enum error error = arrays_shape(file, &given, problem);
     if (error != OK)
         return error;
-    if (memcmp(&given.shape, &taken.shape, sizeof given.shape) != 0)
-        return problem_set(problem, MISMATCH,
-                           "%.300s: its samples are %s, and the model takes %s; the first "
-                           "dimension is the number of samples, so give one sample as x[None]",
-                           file->path, setup_input(&given).text, setup_input(&taken).text);
+    if (memcmp(&given, &bench->about.in, sizeof given) != 0)
+        return refuse_shape(file, bench->about.in, problem);
     if ((file->kind == 'f') == floats && (floats || file->bytes == 1) && file->kind != 'i')
         return OK;
     return problem_set(

@@ -70,7 +70,7 @@ shows one '"members_live":1,' || fail 'the client is a member'
 ! notes one '"note":"(refused|neighbour|mismatch)"' || fail 'the client is in the log'
 
 tell 'invalid requests are refused'
-expect 1 'its samples are 1x27x28, and the model takes 1x28x28' "${ask[@]}" "$dir/others.npy"
+expect 1 'its shape is \[2, 1, 27, 28\], and the model takes n samples as \[n, 28, 28\]' "${ask[@]}" "$dir/others.npy"
 expect 1 'the model was trained on bytes' "${ask[@]}" "$dir/floats.npy"
 "$hearsay" swarmkey "$dir/other.key" >/dev/null
 expect 1 'closed without an answer: another swarm key' \

@@ -288,7 +288,13 @@ png wide.png 5 10 20 220 30 0
 head -c 60 "$dir/grey.png" >"$dir/cut.png"
 expect 1 'wide.png: the image has 5 x 1 pixels, but the model takes 4 x 1' "${predict[@]}" "$dir/wide.png"
 expect 1 'cut.png: is damaged: ' "${predict[@]}" "$dir/cut.png"
-expect 1 'y.npy: its samples are 1x1x1, and the model takes 1x1x4' "${predict[@]}" "$dir/y.npy"
+expect 1 'y.npy: its shape is \[300\], and the model takes n samples as \[n, 4\]; give samples of that' \
+    "${predict[@]}" "$dir/y.npy"
+bytes_of 1 10 20 220 30 | npy single.npy '|u1' '4,'
+expect 1 'single.npy: its shape is \[4\], .*; give one sample as x\[None\]' "${predict[@]}" "$dir/single.npy"
+bytes_of 1 10 20 220 30 10 20 220 30 | npy square.npy '|u1' '2, 2, 2'
+expect 1 'square.npy: its shape is \[2, 2, 2\], .*; x.reshape\(-1, 4\) has it' \
+    "${predict[@]}" "$dir/square.npy"
 bytes_of 4 0 0 0 0 | npy floats.npy '<f4' '1, 4'
 expect 1 'floats.npy: contains float32, but the model was trained on bytes' "${predict[@]}" "$dir/floats.npy"
 expect 1 'text.txt: is not a .npy file' "${predict[@]}" "$dir/text.txt"
