@@ -154,9 +154,9 @@ HEARSAY_API int hearsay_stream(struct hearsay *node, void *stream);
 HEARSAY_API int hearsay_join(struct hearsay *node, double timeout_s);
 
 /* Reports a step; call it after each optimizer step. samples: samples of the step, 1 .. 2^32 - 1.
- * loss: mean loss of these samples, 0 = unknown. Publishes if a publication is due, and applies
- * received rumors. Never waits for the network. *changed (unless NULL): 1 if the tensors were
- * written, otherwise 0. */
+ * loss: mean loss of these samples, 0 = unknown; a note names the step of a NaN. Publishes if a
+ * publication is due, and applies received rumors. Never waits for the network. *changed (unless
+ * NULL): 1 if the tensors were written, otherwise 0. */
 HEARSAY_API int hearsay_step(struct hearsay *node, uint64_t samples, double loss, int *changed);
 
 /* Makes one publication, and more if HEARSAY_STATISTICS have to move farther than one can carry.

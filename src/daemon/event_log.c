@@ -388,20 +388,35 @@ void event_log_close(struct event_log *report)
     report->log = NULL;
 }
 
+static const char *divergence_remedy(const struct event_log *report)
+{
+    return report->is_quiet
+               ? "Lower the learning rate, clip gradients, or check the data for very large numbers"
+               : "Lower train.rate, set train.clip, or check the data for very large numbers";
+}
+
+void event_log_broken_loss(struct event_log *report, uint64_t now_ns, uint64_t step)
+{
+    char text[sizeof((struct note *)0)->text];
+    (void)snprintf(text, sizeof text,
+                   "the loss on this node was NaN or infinite by step %" PRIu64
+                   ", and is not counted. %s",
+                   step, divergence_remedy(report));
+    event_log_say(report, now_ns, NOTE_TRAINING, LEVEL_WARNING, text);
+}
+
 void event_log_reset(struct event_log *report, uint64_t now_ns, uint64_t step,
                      const struct learner_resets *resets, bool is_last)
 {
     char text[sizeof((struct note *)0)->text];
     (void)snprintf(text, sizeof text,
                    "training diverged on this node by step %" PRIu64
-                   ": %.64s has weights that are NaN or infinite; %s. %s, or check the data for "
-                   "very large numbers",
+                   ": %.64s has weights that are NaN or infinite; %s. %s",
                    step, resets->tensor,
                    is_last
                        ? "this is the third reset within an hour, so the node leaves the swarm"
                        : "these weights were not published, and training restarts from the base",
-                   report->is_quiet ? "Lower the learning rate, clip gradients"
-                                    : "Lower train.rate, set train.clip");
+                   divergence_remedy(report));
     event_log_say(report, now_ns, NOTE_DIVERGED, LEVEL_ERROR, text);
 }
 

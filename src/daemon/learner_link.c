@@ -7,8 +7,8 @@
 #include "base/time_units.h"
 
 #define EVENT_RING_BYTES (512 * 1024)
-/* other events for which a report of steps leaves space in the ring */
-#define OTHER_EVENTS 512
+/* other events for which a report of steps leaves space in the ring: as many as one record holds */
+#define OTHER_EVENTS (EVENT_RING_BYTES / 2 / sizeof(struct learner_event) - 1)
 
 static void lock(struct learner_link *link)
 {
@@ -79,7 +79,7 @@ bool learner_link_say_progress(struct learner_link *link, const struct learner_e
 {
     CHECK(progress->kind == LEARNER_STEPPED);
     lock(link);
-    const bool has_room = ring_room(&link->events, OTHER_EVENTS * sizeof *progress);
+    const bool has_room = ring_room(&link->events, (uint32_t)(OTHER_EVENTS * sizeof *progress));
     if (has_room)
         say(link, progress);
     unlock(link);

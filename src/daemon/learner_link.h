@@ -56,6 +56,8 @@ struct learner_event {
     uint64_t samples; /* samples learned since the last STEPPED event */
     uint32_t batch;   /* samples per step from now on; 0 = unchanged */
     double loss_sum;  /* sum of the loss over all samples counted in `samples` */
+    /* STEPPED: latest of these steps whose loss was NaN or too large to be summed; 0 = none */
+    uint64_t broken_loss_step;
     struct time_spent spent;
     union {
         /* ANSWERED. Its pointers are valid until the learner performs the next order of this kind.

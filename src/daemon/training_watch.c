@@ -123,11 +123,21 @@ static void look(struct training_watch *watch)
     ask(watch, LEARNER_LOOK);
 }
 
+static void look_at_loss(struct training_watch *watch, uint64_t now_ns,
+                         const struct learner_event *event)
+{
+    if (event->broken_loss_step > 0 && !watch->loss_is_broken)
+        event_log_broken_loss(watch->options.report, now_ns, event->broken_loss_step);
+    if (event->broken_loss_step > 0 || event->loss_sum != 0)
+        watch->loss_is_broken = event->broken_loss_step > 0;
+}
+
 void training_watch_on_step(struct training_watch *watch, uint64_t now_ns,
                             const struct learner_event *event)
 {
     CHECK(event->kind == LEARNER_STEPPED);
     watch->stepped_ns = now_ns;
+    look_at_loss(watch, now_ns, event);
     watch->loss_sum += event->loss_sum;
     watch->loss_samples += event->samples;
     time_spent_add(&watch->spent, &event->spent);

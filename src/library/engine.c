@@ -1,6 +1,7 @@
 #include "library/engine.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "base/thread.h"
 #include "daemon/shutdown.h"
 #include "library/caller_setup.h"
+
+#define LOSS_MAX 1e30 /* largest loss that is counted */
 
 static void lock(struct engine *engine)
 {
@@ -363,7 +366,7 @@ void engine_perform(struct engine *engine)
     }
 }
 
-void engine_step(struct engine *engine, uint64_t samples, double loss_sum)
+void engine_step(struct engine *engine, uint64_t samples, double loss)
 {
     const uint64_t from_ns = monotonic_ns();
     learner_count(engine->caller.learner, samples);
@@ -374,7 +377,10 @@ void engine_step(struct engine *engine, uint64_t samples, double loss_sum)
     if (engine->config.train.enabled) { /* a node that does not train has nothing to publish */
         engine->progress.steps++;
         engine->progress.samples += samples;
-        engine->progress.loss_sum += loss_sum;
+        if (fabs(loss) <= LOSS_MAX)
+            engine->progress.loss_sum += loss * (double)samples;
+        else
+            engine->progress.broken_loss_step = engine->count.steps;
         if (engine->left_ns > 0)
             time_spent_step(&engine->progress.spent, from_ns - engine->left_ns);
     }

@@ -141,8 +141,9 @@ enum error engine_begin_again(struct engine *engine, struct problem *problem) MU
 /* Called by the caller's thread: reports its steps to the loop and performs the queued orders.
  * After the loop's thread has ended, no new orders come. */
 void engine_perform(struct engine *engine);
-/* Counts a step that began when the last engine_step returned, then performs orders. */
-void engine_step(struct engine *engine, uint64_t samples, double loss_sum);
+/* Counts a step that began when the last engine_step returned, then performs orders. loss: mean of
+ * the samples; 0, NaN or too large = unknown. A note names the step of the last two. */
+void engine_step(struct engine *engine, uint64_t samples, double loss);
 /* Fills the tensors after the node has joined. From then on they have the learner's weights. */
 void engine_fill(struct engine *engine);
 /* Performs orders until is_over returns true, the node ends, or the clock reaches due_ns. Returns

@@ -12,8 +12,7 @@
 #include "library/handle.h"
 
 #define SAMPLES_MAX UINT32_MAX
-#define LOSS_MAX    1e30 /* largest loss that is counted; a larger one counts as unknown */
-#define WAIT_MAX_S  1e9  /* seconds; a longer wait has no limit */
+#define WAIT_MAX_S  1e9 /* seconds; a longer wait has no limit */
 
 uint32_t hearsay_abi(void)
 {
@@ -154,12 +153,6 @@ static int enter_joined(struct hearsay *node)
                                                  : handle_return(node, HEARSAY_NOT_JOINED);
 }
 
-/* Returns 0 (unknown) if the loss is NaN or too large to be summed. */
-static double loss_sum_of(uint64_t samples, double loss)
-{
-    return fabs(loss) <= LOSS_MAX ? loss * (double)samples : 0;
-}
-
 int hearsay_step(struct hearsay *node, uint64_t samples, double loss, int *changed)
 {
     const int error = enter_joined(node);
@@ -179,7 +172,7 @@ int hearsay_step(struct hearsay *node, uint64_t samples, double loss, int *chang
                 node, HEARSAY_ENDED,
                 "hearsay_finish has ended training; close the node, and open it again to train"));
     engine->has_wish = false;
-    engine_step(engine, samples, loss_sum_of(samples, loss));
+    engine_step(engine, samples, loss);
     if (changed)
         *changed = engine->caller.has_changed;
     return leave(node, HEARSAY_OK);

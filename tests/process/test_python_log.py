@@ -101,6 +101,17 @@ class Log(unittest.TestCase):
                                       'clip gradients'))
         self.assertTrue(self.said.has(logging.WARNING, 'optimizer restarts'))
 
+    def test_a_loss_that_is_no_number_names_the_step(self):
+        node = self.node('a')
+        node.join()
+        for loss in (0.5, torch.tensor(float('nan')), float('inf')):
+            node.optimizer.step()
+            node.count(4, loss)
+        node.settle()
+        warned = [record.getMessage() for record in self.said.records if 'the loss ' in record.getMessage()]
+        self.assertEqual(len(warned), 1, warned)
+        self.assertRegex(warned[0], 'NaN or infinite by step [23], .*learning rate')
+
     def test_a_setting_without_effect_is_a_warning(self):
         node = self.node('a', train__device='cuda:0', train__batch=8, train__weight_decay=0.1, train__rate=0.3,
                          train__momentum=0.5)

@@ -199,6 +199,15 @@ class Torch(unittest.TestCase):
             node.count(torch.tensor(8), torch.ones(1))
             self.assertEqual((node.info().steps, node.info().samples), (1, 8))
 
+    def test_a_step_that_the_optimizer_reports_is_not_counted_twice(self):
+        _, optimizer, node = self.make('twice')
+        with node:
+            with self.assertRaisesRegex(TypeError, 'counts the steps of its optimizer: call count'):
+                node.step(5, 1.0)
+            optimizer.step()
+            node.count(8)
+            self.assertEqual((node.info().steps, node.info().samples), (1, 8))
+
     def test_a_node_without_an_optimizer_counts_steps(self):
         _, _, node = self.make('told', optimizer=None)
         with node:

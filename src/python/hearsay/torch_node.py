@@ -301,8 +301,11 @@ class Node:
     def step(self, samples: int, loss: torch.Tensor | float = 0.0) -> None:
         """Counts a step that the script itself made, for a node without an optimizer.
 
-        The arguments and exceptions are those of `count`."""
+        The arguments are those of `count`, and so are the exceptions, but TypeError is raised if the node
+        has an optimizer, whose steps it counts itself."""
         self._must_have_joined()
+        if self._optimizer is not None:
+            raise TypeError("this node counts the steps of its optimizer: call count instead")
         self._selection.check(None)
         samples, loss = checked_samples(samples), _checked_loss(loss)
         self._samples += samples

@@ -120,6 +120,24 @@ static void a_program_is_told_of_weights_that_are_no_numbers(void **state)
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
 }
 
+static void a_program_is_told_of_a_loss_that_is_no_number(void **state)
+{
+    (void)state;
+    struct program program;
+    program_init(&program, "loss", 11);
+    program_must_open(&program);
+    assert_int_equal(hearsay_join(program.node, PROGRAM_FOREVER), HEARSAY_OK);
+    assert_int_equal(hearsay_step(program.node, 1, 0.5, NULL), HEARSAY_OK);
+    assert_int_equal(hearsay_step(program.node, 1, (double)NAN, NULL), HEARSAY_OK);
+    assert_int_equal(hearsay_settle(program.node, PROGRAM_FOREVER), HEARSAY_OK);
+    assert_true(
+        says(&program, HEARSAY_WARNING,
+             "the loss on this node was NaN or infinite by step 2, and is not counted. Lower "
+             "the learning rate"));
+    assert_int_equal(hearsay_close(program.node, 0), HEARSAY_OK);
+    assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
+}
+
 static void wrong_arguments_are_refused(void **state)
 {
     (void)state;
@@ -147,6 +165,7 @@ int main(void)
         QUEUE(a_full_queue_keeps_warnings_and_says_what_was_lost),
         QUEUE(the_longest_note_fits),
         cmocka_unit_test(a_program_is_told_of_weights_that_are_no_numbers),
+        cmocka_unit_test(a_program_is_told_of_a_loss_that_is_no_number),
         cmocka_unit_test(wrong_arguments_are_refused),
     };
     return cmocka_run_group_tests(tests, programs_begin, programs_end);
