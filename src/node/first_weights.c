@@ -98,7 +98,7 @@ static void note_taking(struct node *node, const struct address *from, uint64_t 
 {
     struct note *note;
     if (rumors == 0)
-        note = notes_add(&node->notes, node->now_ns, NOTE_FIRST_WEIGHTS, LEVEL_WARNING,
+        note = notes_add(&node->notes, node->now_ns, NOTE_FIRST_WEIGHTS, LEVEL_INFO,
                          "this node takes the swarm's initial weights and drops its own; to train "
                          "from its own, load one file on all nodes of a new swarm");
     else

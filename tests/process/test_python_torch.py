@@ -390,7 +390,9 @@ class Torch(unittest.TestCase):
             first.join()
             own = Net(seed=1).state_dict()
             model, _, second = self.make('other', [address(first)], model=Net(seed=1))
-            with second:
+            with self.assertLogs('hearsay', 'INFO') as said, second:
+                self.assertRegex('\n'.join(said.output), "INFO:hearsay:[0-9.:]+ this node takes the swarm's initial weights")
+                self.assertFalse([line for line in said.output if line.startswith('WARNING')])
                 self.assertEqual(first.info().digest, second.info().digest)
                 base, theirs = second.state_dict(), first.state_dict()
                 for name in SHARED - {'wide', 'narrow', 'norm.weight', 'norm.bias', 'norm.running_mean', 'norm.running_var'}:
