@@ -255,8 +255,7 @@ static void condemn(struct node *node, uint32_t origin_index, const struct base_
     struct note *note = notes_add(
         &node->notes, node->now_ns, NOTE_HARM, LEVEL_WARNING,
         "its withheld rumors would lower the accuracy from %.1f %% to %.1f %%; this node "
-        "votes to expel it, and withholds them for %u minutes (hearsay expel decides "
-        "sooner)",
+        "votes to expel it, and withholds them for %u minutes (an operator decides sooner)",
         100 * trial->before, 100 * trial->after, (unsigned)(CONDEMNED_NS / SECOND_NS / 60));
     node->quarantine->withholdings[origin_index].until_ns = node->now_ns + CONDEMNED_NS;
     identity_text(note->who, origin->id);

@@ -27,6 +27,8 @@ expect 2 'quarantine = yes counts votes, so it needs a list of members' \
 tell 'three nodes connect'
 start_three "${nodes[@]}"
 know_each_other
+expect 1 'this swarm has no operator, and only an operator gives orders: .*hearsay operatorkey.*node.members' \
+    "$hearsay" expel --state "$dir/one" "$villain" --reason 'no key was ever made'
 
 tell 'the fourth member publishes the opposite of each rumor until all three nodes have voted'
 # Proofs against outsiders must not take the place of the decision.

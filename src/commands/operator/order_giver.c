@@ -99,16 +99,22 @@ static bool bytes_of_hex(const char *text, uint8_t *out, size_t count)
     return true;
 }
 
-static enum error check_operator(const json_t *page, const char *key_path,
-                                 const struct operator_key *key, struct problem *problem)
+/* Loads the operator's key. Reports a swarm without an operator before a missing key. */
+static enum error load_key(const json_t *page, const char *key_path, struct operator_key *key,
+                           struct problem *problem)
 {
     char id[KEY_HEX_BYTES];
     const char *theirs = page_text(operator_of(page), "id");
-    key_hex(id, key->id);
     if (!theirs[0])
         return problem_set(problem, MISMATCH,
-                           "this node has no operator: set node.operator, or upgrade the node if "
-                           "it runs an older version");
+                           "this swarm has no operator, and only an operator gives orders: make a "
+                           "key with hearsay operatorkey, set the node.operator that it prints on "
+                           "all nodes and restart them; without an operator, node.members lists "
+                           "who may enter, and node.quarantine lets these members vote");
+    const enum error error = operator_key_load(key, key_path, problem);
+    if (error != OK)
+        return error;
+    key_hex(id, key->id);
     if (strcmp(theirs, id) != 0)
         return problem_set(problem, MISMATCH,
                            "%.200s is the key of another operator: its public key is %s, and the "
@@ -159,9 +165,7 @@ enum error order_giver_begin(struct order_giver *giver, const char *dir, const c
     enum error error = status_ask(dir, WAIT_MS, &giver->page, problem);
     if (error != OK)
         return error;
-    error = operator_key_load(&giver->key, key_path, problem);
-    if (error == OK)
-        error = check_operator(giver->page, key_path, &giver->key, problem);
+    error = load_key(giver->page, key_path, &giver->key, problem);
     const char *context = page_text(operator_of(giver->page), "context");
     if (error == OK && !bytes_of_hex(context, giver->context, CONTEXT_BYTES))
         error =
