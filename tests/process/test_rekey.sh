@@ -80,6 +80,10 @@ expect 0 "^ok +swarm key: $dir/two/swarm.key: the node uses this key of order 6,
     "$hearsay" doctor "${small[@]}" "${nodes[@]}" --set "node.identity=$dir/two.key" \
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/two" --set "node.peers=$one"
 says "$dir/said.out" '^ok +peer .* accepts this node' || fail 'the peer does not accept the doctor'
+"$hearsay" swarmkey "$dir/fresh.key" >/dev/null # no order names it, so a node uses it
+expect 1 "^ok +swarm key: $dir/fresh.key: key of swarm" "$hearsay" doctor "${small[@]}" "${nodes[@]}" \
+    --set "node.identity=$dir/two.key" --set "node.swarm_key=$dir/fresh.key" \
+    --set "node.state_dir=$dir/two" --set "node.peers=$one"
 start two "${nodes[@]}" --set "node.peers=$one"
 wait_for 40 'two to report its key' notes two \
     "the swarm key is that of $dir/two/swarm.key \(order 6\), which is newer than $dir/swarm.key"

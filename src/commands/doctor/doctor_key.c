@@ -10,82 +10,108 @@
 #include "state/order_files.h"
 #include "state/swarm_key_files.h"
 
-/* Returns the latest order for a swarm key in the state folder; its number is 0 if there is none.
- */
-static struct order latest_order(const char *folder)
+/* The swarm key that a start would use. */
+struct chosen_key {
+    struct order *orders; /* [count] orders in the state folder, order n at index n - 1 */
+    uint32_t count;
+    uint32_t latest; /* number of the latest order for a swarm key; 0 = none */
+    uint32_t age;    /* age of the chosen key (swarm_key_age) */
+    bool is_kept;    /* the key is that of the state folder, not the configured one */
+};
+
+/* Reads the orders that a node would accept; none if the file cannot be read. */
+static void read_orders(const char *folder, struct chosen_key *chosen)
 {
-    struct order latest = {0}, order;
+    struct order order;
     struct problem problem;
     uint8_t *bytes = memory_new(NODE_ORDERS_MAX, 1);
     size_t count = 0;
+    chosen->orders = memory_new(ORDERS_MAX, sizeof *chosen->orders);
     if (order_files_load(disk_real(), folder, bytes, &count, &problem) != OK)
         count = 0;
-    for (size_t at = 0, taken; order_parse(bytes + at, count - at, &order, &taken) == OK;
-         at += taken)
+    for (size_t at = 0, taken; order_parse(bytes + at, count - at, &order, &taken) == OK &&
+                               order.number == chosen->count + 1;
+         at += taken) {
+        chosen->orders[chosen->count++] = order;
         if (order.kind == ORDER_REKEY)
-            latest = order;
+            chosen->latest = chosen->count;
+    }
     free(bytes);
-    return latest;
 }
 
-static bool is_of(const struct order *order, const uint8_t key[static KEY_BYTES])
+/* Chooses as the node does (orders/key_rotation.h): a kept key only if it is newer than the
+ * configured one. Writes it to doctor->swarm_key. */
+static void choose(struct doctor *doctor, struct chosen_key *chosen, const uint8_t *kept,
+                   size_t bytes)
 {
-    uint8_t hash[HASH_BYTES];
-    swarm_key_hash(hash, key);
-    return memcmp(hash, order->subject, HASH_BYTES) == 0;
+    chosen->age = swarm_key_age(chosen->orders, chosen->count, doctor->swarm_key, chosen->count);
+    for (size_t at = 0; at < bytes; at += KEY_BYTES) {
+        const uint32_t age = swarm_key_age(chosen->orders, chosen->count, kept + at, chosen->count);
+        if (age <= chosen->age)
+            continue;
+        chosen->age = age;
+        chosen->is_kept = true;
+        memcpy(doctor->swarm_key, kept + at, KEY_BYTES);
+    }
 }
 
-static void say_kept(struct doctor *doctor, const struct order *order)
+static void say_kept(struct doctor *doctor, const struct chosen_key *chosen, uint32_t configured)
 {
     const struct config_node *node = &doctor->config.node;
-    const bool lets_in = incarnation_wall_ms() < order->until_ms;
+    const uint64_t until_ms = swarm_key_until_ms(chosen->orders, chosen->count, configured);
+    const bool lets_in = incarnation_wall_ms() < until_ms;
     doctor_say(doctor, VERDICT_OK, "swarm key",
                "%s/" SWARM_KEY_FILE ": the node uses this key of order %u, not %s, which is %s%s",
-               node->state_dir, (unsigned)order->number, node->swarm_key,
+               node->state_dir, (unsigned)chosen->age, node->swarm_key,
                lets_in ? "accepted until " : "no longer accepted",
-               lets_in ? amount_moment(order->until_ms).text : "");
+               lets_in ? amount_moment(until_ms).text : "");
 }
 
-static void say_missing(struct doctor *doctor, const struct order *order)
+static void say_missing(struct doctor *doctor, const struct chosen_key *chosen)
 {
     const struct config_node *node = &doctor->config.node;
-    if (incarnation_wall_ms() < order->until_ms)
+    const uint64_t until_ms = swarm_key_until_ms(chosen->orders, chosen->count, chosen->age);
+    const char *folder = chosen->is_kept ? node->state_dir : "";
+    const char *file = chosen->is_kept ? "/" SWARM_KEY_FILE : node->swarm_key;
+    if (incarnation_wall_ms() < until_ms)
         doctor_say(doctor, VERDICT_WARN, "swarm key",
-                   "%s: the operator has ordered a new swarm key (order %u); other nodes send it "
+                   "%s%s: the operator has ordered a new swarm key (order %u); other nodes send it "
                    "to this node if it joins before %s",
-                   node->swarm_key, (unsigned)order->number, amount_moment(order->until_ms).text);
+                   folder, file, (unsigned)chosen->latest, amount_moment(until_ms).text);
     else
         doctor_say(doctor, VERDICT_WARN, "swarm key",
-                   "%s: the operator has ordered a new swarm key (order %u), and other nodes may "
+                   "%s%s: the operator has ordered a new swarm key (order %u), and other nodes may "
                    "no longer accept this one: copy %s/" SWARM_KEY_FILE " of another node to %s",
-                   node->swarm_key, (unsigned)order->number, node->state_dir, node->swarm_key);
+                   folder, file, (unsigned)chosen->latest, node->state_dir, node->swarm_key);
 }
 
-/* Compares the configured key with the latest key order in the folder: the key that it introduced
- * and the key that it replaced. If the folder has the introduced key, reports that one. A node
- * would instead prefer a configured key that no order names. */
+/* Reports which key the node would use: the configured one, or one that an order has brought. */
 static void look_at_orders(struct doctor *doctor)
 {
     const struct config_node *node = &doctor->config.node;
-    const struct order order = latest_order(node->state_dir);
-    uint8_t kept[NODE_SWARM_KEYS_MAX], configured[HASH_BYTES];
+    struct chosen_key chosen = {.count = 0};
+    uint8_t kept[NODE_SWARM_KEYS_MAX];
     struct problem problem;
     size_t bytes = 0;
-    swarm_key_hash(configured, doctor->swarm_key);
-    if (swarm_key_files_load(node->state_dir, kept, &bytes, &problem) != OK) {
+    read_orders(node->state_dir, &chosen);
+    const uint32_t configured =
+        swarm_key_age(chosen.orders, chosen.count, doctor->swarm_key, chosen.count);
+    const enum error error = swarm_key_files_load(node->state_dir, kept, &bytes, &problem);
+    if (error == OK)
+        choose(doctor, &chosen, kept, bytes);
+    if (error != OK) {
         doctor_say(doctor, VERDICT_FAIL, "swarm key", "%s", problem.text);
         doctor->has_swarm_key = false;
-    } else if (order.number > 0 && bytes > 0 && is_of(&order, kept) &&
-               !is_of(&order, doctor->swarm_key)) {
-        say_kept(doctor, &order);
-        memcpy(doctor->swarm_key, kept, KEY_BYTES);
-    } else if (order.number > 0 && memcmp(configured, order.before, HASH_BYTES) == 0) {
-        say_missing(doctor, &order);
+    } else if (chosen.age < chosen.latest) {
+        say_missing(doctor, &chosen);
+    } else if (chosen.is_kept) {
+        say_kept(doctor, &chosen, configured);
     } else {
         doctor_say(doctor, VERDICT_OK, "swarm key", "%s: key of swarm \"%s\", secret",
                    node->swarm_key, node->swarm);
     }
     secret_wipe(kept, sizeof kept);
+    free(chosen.orders);
 }
 
 void doctor_look_at_swarm_key(struct doctor *doctor)

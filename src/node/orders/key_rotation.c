@@ -32,22 +32,36 @@ static bool is_rekey(const struct node *node, uint32_t number)
     return orders_at(node, number)->kind == ORDER_REKEY;
 }
 
-/* Returns the number of the order that introduces this key, or one less than the number of the
- * order that replaces the key. Returns `otherwise` if no order names the key. */
-static uint32_t order_of_key(const struct node *node, const uint8_t key[static KEY_BYTES],
-                             uint32_t otherwise)
+uint32_t swarm_key_age(const struct order *orders, uint32_t count,
+                       const uint8_t key[static KEY_BYTES], uint32_t otherwise)
 {
     uint8_t hash[HASH_BYTES];
+    CHECK(count <= ORDERS_MAX);
     swarm_key_hash(hash, key);
-    for (uint32_t number = orders_count(node); number > 0; number--)
-        if (is_rekey(node, number) &&
-            memcmp(orders_at(node, number)->subject, hash, HASH_BYTES) == 0)
-            return number;
-    for (uint32_t number = 1; number <= orders_count(node); number++)
-        if (is_rekey(node, number) &&
-            memcmp(orders_at(node, number)->before, hash, HASH_BYTES) == 0)
-            return number - 1;
+    for (uint32_t i = count; i > 0; i--)
+        if (orders[i - 1].kind == ORDER_REKEY &&
+            memcmp(orders[i - 1].subject, hash, HASH_BYTES) == 0)
+            return i;
+    for (uint32_t i = 0; i < count; i++)
+        if (orders[i].kind == ORDER_REKEY && memcmp(orders[i].before, hash, HASH_BYTES) == 0)
+            return i;
     return otherwise;
+}
+
+uint64_t swarm_key_until_ms(const struct order *orders, uint32_t count, uint32_t age)
+{
+    uint64_t until = UINT64_MAX;
+    CHECK(age <= count);
+    for (uint32_t i = age; i < count; i++)
+        if (orders[i].kind == ORDER_REKEY)
+            until = u64_min(orders[i].until_ms, until);
+    return until;
+}
+
+static uint32_t age_of(const struct node *node, const uint8_t key[static KEY_BYTES],
+                       uint32_t otherwise)
+{
+    return swarm_key_age(orders_all(node), orders_count(node), key, otherwise);
 }
 
 /* Returns true if order number key->order introduces this key. */
@@ -60,16 +74,9 @@ static bool is_brought(const struct node *node, const struct swarm_key *key)
            memcmp(orders_at(node, key->order)->subject, hash, HASH_BYTES) == 0;
 }
 
-/* Returns the time until which the key of order number `order` is accepted, in ms since 1970: the
- * earliest that a later order sets; UINT64_MAX = no later order introduces a key. */
 static uint64_t until_ms(const struct node *node, uint32_t order)
 {
-    uint64_t until = UINT64_MAX;
-    CHECK(order <= orders_count(node));
-    for (uint32_t number = order + 1; number <= orders_count(node); number++)
-        if (is_rekey(node, number) && orders_at(node, number)->until_ms < until)
-            until = orders_at(node, number)->until_ms;
-    return until;
+    return swarm_key_until_ms(orders_all(node), orders_count(node), order);
 }
 
 static bool is_over(const struct node *node, uint32_t order)
@@ -110,7 +117,7 @@ static void review(struct node *node)
     key_rotation->count = 0;
     for (uint32_t i = 0; i < before.count; i++) {
         struct swarm_key key = before.keys[i];
-        key.order = order_of_key(node, key.key, key.order);
+        key.order = age_of(node, key.key, key.order);
         insert(key_rotation, &key);
         secret_wipe(&key, sizeof key);
     }
@@ -143,7 +150,7 @@ struct key_rotation *key_rotation_new(struct node *node)
         key_rotation->latest = is_rekey(node, number) ? number : 0;
     memcpy(key.key, options->swarm_key, KEY_BYTES);
     for (size_t at = 0;; at += KEY_BYTES) {
-        key.order = order_of_key(node, key.key, orders_count(node));
+        key.order = age_of(node, key.key, orders_count(node));
         insert(key_rotation, &key);
         if (at == options->kept.swarm_keys.bytes)
             break;

@@ -9,30 +9,34 @@
 
 _Static_assert(AT_ONCE *ORDER_BYTES_MAX + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
 
-struct known {
-    struct order order;
-    uint32_t bytes;                /* size of `text` */
-    uint8_t text[ORDER_BYTES_MAX]; /* the order as signed bytes, with the signature */
+/* An order as signed bytes, with the signature. */
+struct signed_order {
+    uint32_t bytes; /* size of `text` */
+    uint8_t text[ORDER_BYTES_MAX];
 };
 
 struct orders {
-    struct known *known; /* [ORDERS_MAX] order n at index n - 1; NULL = the swarm has no operator */
+    /* [ORDERS_MAX] order n at index n - 1; NULL = the swarm has no operator */
+    struct order *order;
+    struct signed_order *known; /* [ORDERS_MAX] the same orders */
     uint32_t count;
     bool admit; /* some order admits a member */
 };
 
 size_t orders_arena_bytes(const struct node_options *options)
 {
-    return sizeof(struct orders) + (options->has_operator ? ORDERS_MAX : 0) * sizeof(struct known) +
-           (size_t)2 * 64;
+    return sizeof(struct orders) +
+           (options->has_operator ? ORDERS_MAX : 0) *
+               (sizeof(struct order) + sizeof(struct signed_order)) +
+           (size_t)3 * 64;
 }
 
 static void add(struct orders *orders, const struct order *order, const uint8_t *bytes,
                 size_t count)
 {
     CHECK(order->number == orders->count + 1 && count <= ORDER_BYTES_MAX);
-    struct known *known = &orders->known[orders->count++];
-    known->order = *order;
+    struct signed_order *known = &orders->known[orders->count];
+    orders->order[orders->count++] = *order;
     orders->admit |= order->kind == ORDER_ADMIT;
     known->bytes = (uint32_t)count;
     memcpy(known->text, bytes, count);
@@ -44,6 +48,7 @@ struct orders *orders_new(struct arena *arena, const struct node *node)
     struct orders *orders = arena_alloc(arena, 1, sizeof *orders);
     if (!options->has_operator)
         return orders;
+    orders->order = arena_alloc(arena, ORDERS_MAX, sizeof *orders->order);
     orders->known = arena_alloc(arena, ORDERS_MAX, sizeof *orders->known);
     for (size_t at = 0, taken; at < options->kept.orders.bytes; at += taken) {
         struct order order;
@@ -99,7 +104,12 @@ uint32_t orders_count(const struct node *node)
 const struct order *orders_at(const struct node *node, uint32_t number)
 {
     CHECK(number > 0 && number <= node->orders->count);
-    return &node->orders->known[number - 1].order;
+    return &node->orders->order[number - 1];
+}
+
+const struct order *orders_all(const struct node *node)
+{
+    return node->orders->order;
 }
 
 bool orders_admit(const struct node *node)
@@ -143,20 +153,28 @@ uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
     return UINT32_MAX;
 }
 
+bool orders_have(const struct node *node, uint64_t number, const uint8_t *bytes, size_t count)
+{
+    const struct orders *orders = node->orders;
+    CHECK(number > 0);
+    if (number > orders->count)
+        return false;
+    const struct signed_order *known = &orders->known[number - 1];
+    return known->bytes == count && memcmp(known->text, bytes, count) == 0;
+}
+
 /* Stores one order if its number is the next one. Checks its signature, unless this node has the
  * same bytes already. Returns MISMATCH if this node has another order with that number. */
 static enum error take(struct node *node, const struct order *order, const uint8_t *bytes,
                        size_t count)
 {
     struct orders *orders = node->orders;
-    const struct known *known =
-        order->number <= orders->count ? &orders->known[order->number - 1] : NULL;
-    if (known && known->bytes == count && memcmp(known->text, bytes, count) == 0)
+    if (orders_have(node, order->number, bytes, count))
         return OK;
     const enum error error = order_verify(bytes, count, node->options.operator_id, node->context);
     if (error != OK)
         return error;
-    if (known)
+    if (order->number <= orders->count)
         return MISMATCH;
     if (order->number == orders->count + 1)
         add(orders, order, bytes, count);

@@ -29,6 +29,11 @@ bool orders_admit(const struct node *node);
 uint32_t orders_count(const struct node *node);
 /* number: in [1, orders_count]. */
 const struct order *orders_at(const struct node *node, uint32_t number);
+/* Returns true if this node has the order with this number, with exactly these bytes. number: above
+ * 0. */
+bool orders_have(const struct node *node, uint64_t number, const uint8_t *bytes, size_t count);
+/* Returns the orders [orders_count], order n at index n - 1. */
+const struct order *orders_all(const struct node *node);
 /* Returns the last order about this member; NULL if there is none. */
 const struct order *orders_about(const struct node *node, const uint8_t id[static ID_BYTES]);
 /* Returns orders_about(node, id) if that order expels the member; NULL otherwise. */
