@@ -25,7 +25,7 @@ enum error operator_orders_load(struct operator_orders *orders, const char *fold
         return known_swarm_keys_load(&orders->swarm_keys, folder, options, problem);
     return problem_set(problem, error,
                        "%.300s/" ORDERS_FILE ": %s; if this is intended, remove the file, and the "
-                                             "node fetches the operator's orders from other nodes",
+                       "node fetches the operator's orders from other nodes",
                        folder, why.text);
 }
 
@@ -64,7 +64,7 @@ void operator_orders_look(struct operator_orders *orders, struct node *node,
     if (!orders->known)
         return;
     enum error error =
-        order_files_take(disk_real(), orders->folder, orders->handed, &bytes, &problem);
+        order_files_handed(disk_real(), orders->folder, orders->handed, &bytes, &problem);
     if (error == OK) {
         error = node_on_order(node, now_ns, orders->handed, bytes, &why);
         if (error != OK)
@@ -72,5 +72,9 @@ void operator_orders_look(struct operator_orders *orders, struct node *node,
     }
     if (error != OK && error != MISSING)
         event_log_say(report, now_ns, NOTE_EXPELLED, LEVEL_ERROR, problem.text);
+    /* Before the node has saved them, the file may have the only copy of the orders. A wrong file
+     * is removed at once; otherwise the node would read it again every second. */
+    if (error == OK ? orders->saved == node_orders_count(node) : error != MISSING)
+        order_files_taken(disk_real(), orders->folder);
     known_swarm_keys_look(&orders->swarm_keys, node, report, now_ns);
 }

@@ -374,8 +374,8 @@ void expulsion_on_message(struct node *node, const struct peer *from, const stru
         on_proofs(node, from, message);
 }
 
-/* Returns OK if the bytes are valid orders whose numbers follow the known ones. Otherwise sets
- * *problem. */
+/* Returns OK if the bytes are valid orders that this node has, or whose numbers follow the known
+ * ones. Otherwise sets *problem. */
 static enum error check_given(const struct node *node, const uint8_t *bytes, size_t count,
                               struct problem *problem)
 {
@@ -383,9 +383,11 @@ static enum error check_given(const struct node *node, const uint8_t *bytes, siz
     uint32_t next = orders_count(node) + 1;
     if (count == 0)
         return problem_set(problem, MALFORMED, "it is not an order");
-    for (size_t at = 0, taken; at < count; at += taken, next++) {
+    for (size_t at = 0, taken; at < count; at += taken) {
         if (order_parse(bytes + at, count - at, &order, &taken) != OK)
             return problem_set(problem, MALFORMED, "it is not an order");
+        if (orders_have(node, order.number, bytes + at, taken))
+            continue;
         if (order_verify(bytes + at, taken, node->options.operator_id, node->context) != OK)
             return problem_set(problem, FORGED,
                                "it is signed by another operator than node.operator, or for "
@@ -394,6 +396,7 @@ static enum error check_given(const struct node *node, const uint8_t *bytes, siz
             return problem_set(problem, MISMATCH,
                                "it has number %u instead of %u; give the order again",
                                (unsigned)order.number, (unsigned)next);
+        next++;
     }
     return OK;
 }

@@ -15,7 +15,7 @@
  */
 enum error node_orders_check(const struct node_options *options, struct problem *problem) MUST_USE;
 /* Takes new orders, concatenated in `bytes`, that the owner got from the operator. Applies none of
- * them unless it returns OK. */
+ * them unless it returns OK. The owner may give the same orders again. */
 enum error node_on_order(struct node *node, uint64_t now_ns, const uint8_t *bytes, size_t count,
                          struct problem *problem) MUST_USE;
 uint32_t node_orders_count(const struct node *node);

@@ -105,13 +105,15 @@ enum error order_files_hand_over(const struct disk *disk, const char *folder, co
     return save(disk, folder, ORDER_FILE, order, bytes, problem);
 }
 
-enum error order_files_take(const struct disk *disk, const char *folder, uint8_t *out,
-                            size_t *bytes, struct problem *problem)
+enum error order_files_handed(const struct disk *disk, const char *folder, uint8_t *out,
+                              size_t *bytes, struct problem *problem)
+{
+    return load(disk, folder, ORDER_FILE, ORDERS_HANDED_MAX, out, bytes, problem);
+}
+
+void order_files_taken(const struct disk *disk, const char *folder)
 {
     char path[DISK_PATH_MAX];
-    const enum error error = load(disk, folder, ORDER_FILE, ORDERS_HANDED_MAX, out, bytes, problem);
-    if (error != MISSING && disk_path(path, folder, ORDER_FILE, "") == 0)
-        /* also if the file cannot be read; otherwise the node would try again every second */
+    if (disk_path(path, folder, ORDER_FILE, "") == 0)
         (void)disk->remove(disk->self, path);
-    return error;
 }

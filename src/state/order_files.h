@@ -3,7 +3,7 @@
  *
  *   FOLDER/orders   all orders that the node knows, back to back
  *   FOLDER/order    new orders from `hearsay expel`, `admit` or `rekey` for the running node, which
- *                   removes the file
+ *                   removes the file after it has saved or refused them
  *   FOLDER/proofs   all proofs that the node knows, back to back
  *   FOLDER/votes    all votes that the node knows, back to back
  *
@@ -48,9 +48,11 @@ enum error order_files_save_votes(const struct disk *disk, const char *folder, c
 
 enum error order_files_hand_over(const struct disk *disk, const char *folder, const uint8_t *order,
                                  size_t bytes, struct problem *problem) MUST_USE;
-/* Reads new orders into out[ORDERS_HANDED_MAX] and removes their file. MISSING: there are none.
- * FAILED, TOO_BIG: as for order_files_load. */
-enum error order_files_take(const struct disk *disk, const char *folder, uint8_t *out,
-                            size_t *bytes, struct problem *problem) MUST_USE;
+/* Reads new orders into out[ORDERS_HANDED_MAX]. MISSING: there are none. FAILED, TOO_BIG: as for
+ * order_files_load. */
+enum error order_files_handed(const struct disk *disk, const char *folder, uint8_t *out,
+                              size_t *bytes, struct problem *problem) MUST_USE;
+/* Removes the file of new orders. Call it after the node has saved or refused them. */
+void order_files_taken(const struct disk *disk, const char *folder);
 
 #endif

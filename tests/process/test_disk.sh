@@ -79,9 +79,11 @@ suffers 0 5 # errno 5: EIO
 suffer 'Input/output error'
 expect 0 '^order [0-9]+: the swarm gets a new key' "$hearsay" rekey --key "$dir/operator.key" --state "$dir/one" --anyone --both 24
 [[ -s $dir/one/swarm.key.next ]] || fail 'the only copy of the key on the disk is gone'
+[[ -s $dir/one/order ]] || fail 'the only copy of the order on the disk is gone'
 suffers 0 0
 recover
 [[ ! -e $dir/one/swarm.key.next ]] || fail 'the key is left in a second file'
+wait_for 20 'one to remove the order that it has saved' test ! -e "$dir/one/order"
 first=$(incarnation one)
 leave_together one two
 
