@@ -177,8 +177,8 @@ HEARSAY_API int hearsay_finish(struct hearsay *node, double timeout_s);
  * so is any other change of the tensors since the last call. */
 HEARSAY_API int hearsay_revert(struct hearsay *node);
 
-/* Writes the shared model into CPU tensors of any type, with hearsay_open's names, shapes,
- * order. */
+/* Writes the shared model into CPU tensors of any type, with hearsay_open's names and shapes; with
+ * a run, also in its order. */
 HEARSAY_API int hearsay_base(struct hearsay *node, const struct hearsay_tensor *tensors,
                              uint32_t tensors_count);
 

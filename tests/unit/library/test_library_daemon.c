@@ -195,7 +195,7 @@ static void tensors_that_the_model_does_not_have_are_refused(void **state)
     assert_int_equal(hearsay_free(node), HEARSAY_OK);
 }
 
-static void the_base_is_given_in_any_type(void **state)
+static void the_base_is_given_in_any_type_and_order(void **state)
 {
     static const char *const settings[] = {"node.listen=127.0.0.1:0", "node.swarm_key=swarm.key",
                                            "node.identity=any.key",   "node.state_dir=any",
@@ -211,6 +211,12 @@ static void the_base_is_given_in_any_type(void **state)
     tensors[0].dtype = HEARSAY_BFLOAT16;
     assert_int_equal(hearsay_base(node, tensors, TENSORS), HEARSAY_OK);
     assert_true(bias[0] == 0 && bias[1] == 0); /* biases start at 0 */
+    const struct hearsay_tensor first = tensors[0];
+    bias[0] = 7;
+    tensors[0] = tensors[1];
+    tensors[1] = first;
+    assert_int_equal(hearsay_base(node, tensors, TENSORS), HEARSAY_OK);
+    assert_true(bias[0] == 0);
     assert_int_equal(hearsay_free(node), HEARSAY_OK);
 }
 
@@ -219,7 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_end_with_one_digest),
         cmocka_unit_test(tensors_that_the_model_does_not_have_are_refused),
-        cmocka_unit_test(the_base_is_given_in_any_type),
+        cmocka_unit_test(the_base_is_given_in_any_type_and_order),
     };
     return cmocka_run_group_tests(tests, programs_begin, programs_end);
 }

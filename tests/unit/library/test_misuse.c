@@ -245,6 +245,8 @@ static void arguments_of_an_open_node_are_looked_at(void **state)
     program_tensors(&program, tensors);
     assert_int_equal(hearsay_base(node, NULL, 2), HEARSAY_ARGUMENT);
     assert_int_equal(hearsay_base(node, tensors, 1), HEARSAY_ARGUMENT);
+    const struct hearsay_tensor swapped[] = {tensors[1], tensors[0]};
+    assert_int_equal(hearsay_base(node, swapped, 2), HEARSAY_ARGUMENT);
     tensors[0].shape[0]++;
     assert_int_equal(hearsay_base(node, tensors, 2), HEARSAY_ARGUMENT);
     assert_int_equal(hearsay_save(node, NULL, 4), HEARSAY_ARGUMENT);
