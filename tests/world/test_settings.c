@@ -53,6 +53,42 @@ static void two_nodes_with_one_data_shard_are_notified(void **state)
     (void)told(1);
 }
 
+/* Adds a node that only dials the first node. */
+static uint32_t add_behind_router(const char *settings, uint32_t seed)
+{
+    struct node_options options = usual_options();
+    options.settings = settings;
+    options.listen_port = 0;
+    const uint32_t i = add_as(&options, seed);
+    world_introduce(&world, i, 0);
+    return i;
+}
+
+static void two_nodes_that_only_dial_are_notified_by_their_common_neighbours(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    (void)add_as(&options, 1);
+    (void)add_as(&options, 2);
+    world_introduce(&world, 1, 0);
+    const uint32_t first = add_behind_router("data.seed=1\ndata.shard!2/3\n", 3);
+    const uint32_t second = add_behind_router("data.shard!2/3\ndata.seed=1\n", 4);
+    const uint32_t other = add_behind_router("data.shard!1/3\n", 5);
+    start_all();
+    run(20 * SECOND_NS);
+    assert_int_equal(neighbours(0), 4);
+    assert_int_equal(neighbours(first), 2);
+    char id[ID_TEXT_BYTES];
+    identity_text(id, world.nodes[second].identity.id);
+    assert_string_equal(told(first)->who, id);
+    assert_string_equal(told(first)->text, "has the same part of the data as this node; give each "
+                                           "node its own part: data.shard = 2/3");
+    (void)told(second);
+    assert_int_equal(world.nodes[other].notes[NOTE_SETTINGS], 0);
+    assert_int_equal(world.nodes[0].notes[NOTE_SETTINGS], 0);
+    assert_int_equal(world.nodes[1].notes[NOTE_SETTINGS], 0);
+}
+
 static void equal_or_unknown_settings_are_not_reported(void **state)
 {
     (void)state;
@@ -214,6 +250,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(both_sides_report_differences),
         STORY(two_nodes_with_one_data_shard_are_notified),
+        STORY(two_nodes_that_only_dial_are_notified_by_their_common_neighbours),
         STORY(equal_or_unknown_settings_are_not_reported),
         STORY(inputs_are_reported_if_their_scales_differ),
         STORY(targets_are_reported_if_their_units_differ),

@@ -62,6 +62,8 @@ enum retry {
 #define PEER_NO_ANSWER                                                                             \
     "it closed without an answer: another swarm key (copy the newest), or not a hearsay node"
 
+#define PEER_UNLIKE_BYTES 64
+
 struct peer {
     enum peer_state state;
     uint64_t conn;          /* number of the conversation; its lower 32 bits are the slot */
@@ -97,6 +99,9 @@ struct peer {
     uint32_t refusal_key; /* index of our swarm key that authenticated the peer's refusal */
     /* Introduction of the peer; valid if this node or the peer has refused the other. */
     struct introduction theirs;
+    /* the peer's setting that must differ on all nodes, as "data.shard!2/5"; "" = none, or unknown
+     */
+    char unlike[PEER_UNLIKE_BYTES];
     char why[256];          /* why the conversation ended, for the note */
     struct peer_keys *keys; /* the session's keys, in the arena for secrets */
     uint8_t *in;            /* [FRAME_MAX + 2] frame being received */

@@ -121,6 +121,24 @@ static void describe(char *out, size_t room, const struct setting *ours,
                        ours->name, (int)ours->value_bytes, ours->value);
 }
 
+/* Parses "of.ID.NAME", the name of another node's setting, and reduces the name to NAME. Returns
+ * false if the name has another form. */
+static bool take_id(struct setting *setting, uint8_t id[static ID_BYTES])
+{
+    static const char of[] = SETTINGS_OF;
+    char hex[KEY_HEX_BYTES] = "";
+    const size_t begin = sizeof of - 1, digits = sizeof hex - 1, taken = begin + digits + 1;
+    if (setting->name_bytes <= taken || memcmp(setting->name, of, begin) != 0 ||
+        setting->name[taken - 1] != '.')
+        return false;
+    memcpy(hex, setting->name + begin, digits);
+    if (key_from_hex(id, hex) != OK)
+        return false;
+    setting->name += taken;
+    setting->name_bytes -= taken;
+    return true;
+}
+
 static void note(struct node *node, const struct peer *peer, const char *head, const char *which)
 {
     char text[sizeof((struct note *)NULL)->text];
@@ -162,6 +180,82 @@ enum error settings_compare(const char *ours, const struct bytes *theirs,
     return error == MISSING ? OK : error;
 }
 
+/* Warns of a member that has the same part of the data as this node, as a common neighbour reports.
+ * Ignores neighbours, whose own settings are compared. */
+static void on_report(struct node *node, const uint8_t id[static ID_BYTES],
+                      const struct setting *theirs)
+{
+    const char *ours = node->options.settings ? node->options.settings : "";
+    char which[sizeof((struct settings_difference *)NULL)->same] = "";
+    struct setting own;
+    if (memcmp(id, node->options.identity->id, ID_BYTES) == 0 || connection_by_id(node, id, NULL) ||
+        !find(ours, strlen(ours), theirs, &own) || own.is_shared || !is_wrong(&own, theirs) ||
+        !connection_is_new_report(node, id) || !notes_allow(&node->notes, node->now_ns))
+        return;
+    describe(which, sizeof which, &own, theirs);
+    struct note *note = notes_add(&node->notes, node->now_ns, NOTE_SETTINGS, LEVEL_WARNING,
+                                  SETTINGS_SAME ": %s", which);
+    identity_text(note->who, id);
+}
+
+/* Reads valid lines: stores the neighbour's setting that must differ on all nodes, and handles
+ * reports on other members. */
+static void read_unlike(struct node *node, const struct peer *peer, const struct bytes *text)
+{
+    const char *line = (const char *)text->at;
+    size_t bytes = text->count;
+    struct setting setting;
+    uint8_t id[ID_BYTES];
+    while (next(&line, &bytes, &setting) == OK) {
+        char unlike[PEER_UNLIKE_BYTES] = "";
+        if (setting.is_shared)
+            continue;
+        if (take_id(&setting, id))
+            on_report(node, id, &setting);
+        else if (setting.name_bytes + 1 + setting.value_bytes < sizeof unlike) {
+            memcpy(unlike, setting.name, setting.name_bytes + 1 + setting.value_bytes);
+            connection_set_unlike(node, peer, unlike);
+        }
+    }
+}
+
+/* Adds a line about this neighbour to `text`, if the line fits. */
+static void add_report(char text[static SETTINGS_MAX + 1], const struct peer *about)
+{
+    char hex[KEY_HEX_BYTES], line[sizeof SETTINGS_OF + KEY_HEX_BYTES + PEER_UNLIKE_BYTES + 2];
+    CHECK(about->unlike[0]);
+    key_hex(hex, about->id);
+    (void)snprintf(line, sizeof line, SETTINGS_OF "%s.%s\n", hex, about->unlike);
+    if (strlen(text) + strlen(line) <= SETTINGS_MAX)
+        strcat(text, line);
+}
+
+static void say_reports(struct node *node, const struct peer *peer, const char *text)
+{
+    if (text[0])
+        (void)connection_say(
+            node, peer,
+            &(struct message){.kind = SETTINGS, .text = {(const uint8_t *)text, strlen(text)}});
+}
+
+/* Tells this neighbour and others of each other if they have the same part of the data: two nodes
+ * that only dial have no conversation in which they could compare it. */
+static void report(struct node *node, const struct peer *peer)
+{
+    char all[SETTINGS_MAX + 1] = "", one[SETTINGS_MAX + 1];
+    const struct peer *other;
+    CHECK(peer->state == PEER_OPEN);
+    for (uint32_t i = 0; peer->unlike[0] && (other = connection_neighbour(node, &i)); i++) {
+        if (other == peer || strcmp(other->unlike, peer->unlike) != 0)
+            continue;
+        one[0] = '\0';
+        add_report(one, peer);
+        say_reports(node, other, one);
+        add_report(all, other);
+    }
+    say_reports(node, peer, all);
+}
+
 void settings_on_message(struct node *node, const struct peer *peer, const struct bytes *text)
 {
     const char *ours = node->options.settings ? node->options.settings : "";
@@ -176,6 +270,11 @@ void settings_on_message(struct node *node, const struct peer *peer, const struc
         !spoken_check(node, peer, theirs.value, theirs.value_bytes))
         return;
     note(node, peer, SETTINGS_OTHER, found.other);
-    note(node, peer, SETTINGS_SAME, found.same);
+    if (found.same[0] && connection_is_new_report(node, peer->id))
+        note(node, peer, SETTINGS_SAME, found.same);
     note(node, peer, SETTINGS_RANGE, found.labels);
+    const bool is_known = peer->unlike[0] != '\0';
+    read_unlike(node, peer, text);
+    if (!is_known)
+        report(node, peer);
 }

@@ -6,6 +6,7 @@
  *     data.shard!2/5             must differ: each node learns another part
  *
  *   before HELLO, from the dialer   SETTINGS ──► the acceptor's SETTINGS; the dialer need not join
+ *   two neighbours with one part    SETTINGS to each: of.ID.data.shard!2/5, the other's id
  *
  * A setting that one side does not send is not compared, so versions may know different settings. A
  * difference causes only a note, since only people know which side is right. Differences that
@@ -27,6 +28,9 @@
 
 /* Name of the setting "LOWEST .. HIGHEST": the range of a node's labels. */
 #define SETTINGS_LABELS "data.labels"
+
+/* Beginning of the name of another node's setting; its id in hex, a dot and the name follow. */
+#define SETTINGS_OF "of."
 
 /* Beginnings of the notes about a neighbour's settings; ": " and a list of the settings follow. */
 #define SETTINGS_OTHER "has other values for settings that must be equal on all nodes"
