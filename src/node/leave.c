@@ -20,8 +20,8 @@
 #define FINISH_MOST 1024
 /* A finishing node's last publications end when tau falls below this part of leave.tau. */
 #define LAST_PART (1.0F / 50)
-/* They also end when tau falls below this: the rounding of a value of 16. Differences between weights
- * and base that only rounding causes would be published forever. */
+/* They also end when tau falls below this: the rounding of a value of 16. Differences between
+ * weights and base that only rounding causes would be published forever. */
 #define LAST_TAU (16 * QUANTUM)
 /* A leaving node compares its base with another leaver's until that leaver's last record or rumor
  * is older than this plus two renewal periods. */
@@ -70,10 +70,10 @@ void leave_on_published(struct node *node, const struct update *update)
     if (leave->tau == 0)
         leave->tau = update->tau;
     const bool is_alone = membership_live(node) == 1;
-    const bool is_much = update->count > 0 && update->tau > LAST_TAU;
-    const bool has_more = leaving_stays(node) && update->tau > LAST_PART * leave->tau;
-    const bool may_go_on = leaving_stage(node) == STAGE_LEAVING &&
-                           (update->needs_more || (is_much && (is_alone || has_more)));
+    const bool has_more = update->needs_more || (leaving_stays(node) && update->tau > LAST_TAU &&
+                                                 update->tau > LAST_PART * leave->tau);
+    const bool may_go_on =
+        leaving_stage(node) == STAGE_LEAVING && (is_alone || has_more) && update->count > 0;
     if (!may_go_on || ++leave->published_last >= most)
         settle(node);
 }
