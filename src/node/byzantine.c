@@ -9,43 +9,48 @@
 #include "node/membership/membership.h"
 
 #define EMA_DECAY 0.7 /* weight of the previous value in a moving average */
-/* An agreement (a cosine) counts as evidence if it is below the median by more than this. */
+/* A negative agreement (a cosine) counts as evidence if it is below the median by more than this.
+ */
 #define AGREEMENT_GAP 0.3
-/* Bound for the sum `against`: 3 rumors with flipped signs exceed it, or 7 of a learner with
- * flipped labels. */
+/* Bound for the sum `against`. */
 #define AGAINST_MOST 0.8
 #define LONG         3.0 /* permitted length of a publication, as a multiple of the median */
-/* Speed, as a multiple of the median, from which the permitted length no longer grows. */
+/* Speed, as a multiple of the median, from which the permitted length no longer grows; weight_max
+ * if that is set and lower. */
 #define FASTER_MOST 16
-/* Bound for the sum `beyond`: 2 or 3 publications of ten times the permitted length exceed it. */
+/* Bound for the sum `beyond`. */
 #define BEYOND_MOST 2.0
-/* Largest step of the sum `beyond`: one publication alone never exceeds the bound. */
+/* Largest step of the sum `beyond`: one step from 0 never exceeds the bound. */
 #define HIT_MOST 2.0
-/* Maximum rumors in a row without samples that count as one publication. */
+/* Maximum rumors of one publication, except of a new incarnation's first. */
 #define PIECES_MOST 64
-/* Maximum seconds of learning that a member may claim later than it learned. */
+/* Unclaimed seconds of learning that a member may keep for later, at most; no limit applies while
+ * it may be in a partition. */
 #define CREDIT_S    10
-#define CREDIT_RATE 2 /* samples that a member may claim, as a multiple of its reported speed */
-/* A publication may claim the learning time of this many median publications, or of this many of
- * the member's own average gaps. */
+#define CREDIT_RATE 2 /* seconds of learning that a member may claim per second */
+/* A publication may claim the learning time of this many median publications, or this many of the
+ * average gaps between the member's rumors, whichever is longer. */
 #define PUBLICATION_MOST 4
-/* An expulsion takes this many of a member's last publications out of the base. */
+/* A vote takes out at most this many of a member's publications so far, apart from withheld ones.
+ */
 #define RECALLED 4
 /* As BYZANTINE_ENOUGH, for agreements. Of two members' agreements, the higher one counts as the
  * median. */
 #define ENOUGH_AGREEMENTS 2
-/* A silence of more average gaps between a member's rumors than this marks a partition. */
+/* A silence may mean a partition if it exceeds silence_ns and this many average gaps between the
+ * member's rumors. */
 #define GAPS_APART 3
-/* Members that published within this time count for the median. */
+/* Members whose last rumor arrived within this time count for the medians. */
 #define LATELY_NS (60 * SECOND_NS)
-/* Rumors that BYZANTINE_ENOUGH origins have published when the swarm's first publications are over.
+/* The swarm's first publications are over when BYZANTINE_ENOUGH origins have published this many
+ * rumors each.
  */
 #define CALM 32
 
 /* Running sum of a CUSUM test. */
 struct cusum {
     double sum;               /* sum of the evidence against a member, never below 0 */
-    struct stream_point from; /* first rumor that was counted after the sum was last 0 */
+    struct stream_point from; /* rumor that was counted when the sum was last 0 */
 };
 
 /* Size of one publication or of several. */
@@ -56,18 +61,19 @@ struct size {
 
 /* Account of a member, over all its incarnations. */
 struct account {
-    uint32_t origin_index; /* origin index of the member's last incarnation */
+    uint32_t origin_index; /* origin index of the member's latest known incarnation */
     /* Moving average of the agreement of the member's rumors with the residual. */
     double usual;
     /* Test: the member's rumors act against what this node learns. */
     struct cusum against;
-    struct size usual_size; /* decaying sum of the sizes of the member's publications */
-    struct size size;       /* size of the member's present publication so far */
-    struct size whole;      /* size of the member's previous publication */
+    struct size usual_size; /* decaying sum of the sizes of publications with `counts` */
+    struct size size;       /* size of the rumors since the last claim of samples, inclusive */
+    struct size whole;      /* `size` when samples were last claimed */
     double credit_s;        /* seconds of learning that the member may still claim */
     uint32_t pieces;        /* rumors in the present publication so far; 0 = none */
     uint32_t publications;
-    /* The present publication is judged, because it did not start in a partition. */
+    /* The present publication started neither in a possible partition nor with a new incarnation.
+     */
     bool counts;
     bool is_first; /* the present publication is the first of a new incarnation */
     /* This node has missed the first rumor of the present publication, which claims its samples. */
@@ -82,23 +88,25 @@ struct account {
     uint64_t apart_ns;
     uint64_t came_ns; /* time of the member's last rumor; 0 = no rumor yet */
     uint32_t compared;
-    bool was_returned; /* byzantine_next has returned this member */
+    /* byzantine_next has returned this member, and the evidence has not faded since */
+    bool was_returned;
 };
 
 struct byzantine {
-    /* [incarnations_max] accounts, by origin index of the member's first incarnation. */
+    /* [incarnations_max] accounts, by origin index of the member's incarnation that was seen first.
+     */
     struct account *accounts;
     /* [incarnations_max] index of the origin's account + 1; 0 = no rumor yet. */
     uint32_t *account_index;
     double *sorted; /* [incarnations_max] scratch buffer for the median */
     double typical; /* median of `usual` over members; NAN = unknown */
-    /* Median, over members, of their publications' length per credited sample; 0 = unknown. */
+    /* Median, over members, of length_of(usual_size); 0 = unknown. */
     double typical_length;
     /* As typical_length, over the longer of each member's last two publications, of which the last
      * may be incomplete; 0 = unknown. */
     double latest_length;
     uint64_t looked_ns; /* time of the last call of look_at_first that computed latest_length */
-    /* Median, over members, of the reported samples per second; 0 = unknown. */
+    /* Median, over members, of the largest samples per second reported; 0 = unknown. */
     double typical_rate;
     /* Median, over members, of the learning time of their last complete publication; 0 = unknown.
      */
@@ -133,8 +141,7 @@ static const struct account *account_of(const struct node *node, uint32_t origin
     return index > 0 ? &node->byzantine->accounts[index - 1] : &nothing;
 }
 
-/* As account_of, to change the account. All incarnations of a member share the first one's
- * account. */
+/* As account_of, to change the account. All incarnations of a member share one account. */
 static struct account *account_to_update(const struct node *node, uint32_t origin_index)
 {
     const struct origin *origins = broadcast_versions(node)->origins;
@@ -167,7 +174,8 @@ static double faster(const struct node *node, const struct origin *origin)
     return typical > 0 ? (double)origin->rate / typical : 0;
 }
 
-/* Returns the samples per second that the member reported; the median before its first report. */
+/* Returns the largest samples per second that the origin reported; the median before its first
+ * report. */
 static double speed_of(const struct node *node, const struct origin *origin)
 {
     CHECK(origin->rate >= 0);
@@ -220,8 +228,8 @@ static double allowed(const struct node *node, const struct origin *origin, doub
     return LONG * typical * sqrt(fmin(fmax(faster(node, origin), 1), fmin(most, FASTER_MOST)));
 }
 
-/* Judges the member's previous publication. It is complete now, and most other members'
- * publications of that time have arrived. */
+/* Judges the member's publications when the next one starts: the last one is complete now, and most
+ * other members' publications of that time have arrived. */
 static void judge(const struct node *node, struct account *account)
 {
     const struct origin *origin = latest_of(node, account);
@@ -294,7 +302,7 @@ static bool was_apart(const struct node *node, struct account *account)
 
 /* Returns how many more seconds of learning the member may claim: CREDIT_RATE times the time since
  * its last rumor. Before its first rumor, counts from this node's start and adds CREDIT_S. Returns
- * INFINITY if the first rumor that this node got is not the member's first. */
+ * INFINITY if the first rumor that this node got is not the first of its incarnation. */
 static double learning_s(const struct node *node, const struct account *account, uint32_t seq)
 {
     const uint64_t since_ns = account->came_ns > 0 ? account->came_ns : node->born_ns;
@@ -338,9 +346,9 @@ static double credited(const struct node *node, struct account *account,
     return counted;
 }
 
-/* Starts to judge a new incarnation of the member. It may have trained alone, so its first
- * rumors are judged as one publication, and count only if they are far too long. This also catches
- * a member that restarts before every attack. */
+/* Starts to judge a new incarnation of the member. It may have trained alone, so its first rumors
+ * are judged as one publication, and count only if they exceed the permitted length more than 1 +
+ * HIT_MOST times. This also catches a member that restarts before every attack. */
 static void begin_stream(const struct node *node, struct account *account, uint32_t origin_index)
 {
     CHECK(account->came_ns > 0 && account->origin_index != origin_index);
@@ -357,8 +365,8 @@ static double positive_median(struct node *node,
                               double (*at)(const struct node *, const struct account *));
 static double latest_length_at(const struct node *node, const struct account *account);
 
-/* Computes latest_length while it is unknown, because byzantine_review does so only once a
- * second. */
+/* Computes latest_length while it is unknown, at most every 20 ms, because byzantine_review does so
+ * only once a second. */
 static void look_at_first(struct node *node)
 {
     struct byzantine *byzantine = node->byzantine;
@@ -394,7 +402,7 @@ void byzantine_on_rumor(struct node *node, const struct rumor_step *step)
             !is_apart && !is_new);
         account->is_first = is_new;
     }
-    /* A later rumor of a publication claims no samples, and leaves `size` as it is. */
+    /* A rumor that claims no samples belongs to the same size as the one before. */
     if (begins && step->samples > 0) {
         account->whole = account->size;
         account->size = (struct size){0};
@@ -486,8 +494,8 @@ static double rate_at(const struct node *node, const struct account *account)
     return rate > 0 ? rate : (double)NAN;
 }
 
-/* Returns the median of `at` over the members that published within LATELY_NS, ignoring NANs; NAN
- * if there are fewer than `enough`. */
+/* Returns the upper median of `at` over the members whose last rumor arrived within LATELY_NS,
+ * ignoring NANs; NAN if there are fewer than `enough`. */
 static double median_of(struct node *node,
                         double (*at)(const struct node *, const struct account *), uint32_t enough)
 {

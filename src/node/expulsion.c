@@ -25,7 +25,7 @@
 struct expulsion {
     uint64_t needed_ns; /* time since which another base is needed; 0 = not needed */
     bool is_noted;      /* a note has said that no neighbour gives the needed base */
-    bool is_pruned;     /* the node has joined, and then forgot proofs against outsiders */
+    bool is_pruned;     /* the node had joined at the last expulsion_consider */
 };
 
 size_t expulsion_arena_bytes(void)
@@ -124,8 +124,8 @@ static bool has_rumors_of(const struct node *node, const uint8_t id[static ID_BY
     return false;
 }
 
-/* Returns true if this id is a member, or has rumors in the base. With the swarm key alone, an id
- * is a member while its record is live. */
+/* Returns true if this id is this node's, is a member, or has rumors in the version. With the swarm
+ * key alone, an id is a member while its record is live. */
 static bool concerns_swarm(const struct node *node, const uint8_t id[static ID_BYTES])
 {
     const enum admission admission = node_admission(node, id);
@@ -136,7 +136,7 @@ static bool concerns_swarm(const struct node *node, const uint8_t id[static ID_B
     return (admission == ADMISSION_KEY && is_live) || has_rumors_of(node, id);
 }
 
-/* Forgets proofs that do not concern the swarm. */
+/* Forgets proofs that do not concern the swarm; decisions by votes stay. */
 static void forget_outsiders(struct node *node)
 {
     uint32_t forgotten = 0;
@@ -164,7 +164,7 @@ static void obey(struct node *node, const struct order *order)
     case ORDER_ADMIT:
         admit_obey(node, order);
         break;
-    /* After all orders are obeyed, key_rotation_on_orders requests the new key. */
+    /* After all orders are obeyed, obey_all requests the new key (key_rotation_on_orders). */
     case ORDER_REKEY:
         forget_outsiders(node);
         break;

@@ -18,9 +18,9 @@
 #include "wire/message.h"
 
 #define HELD_NS (10 * SECOND_NS) /* time in which members may vote about a withheld publication */
-/* Time from an origin's first withheld rumor to its trial, in which the publication arrives. */
+/* Least time from the start of withholding to the trial, in which the publication arrives. */
 #define TRIAL_NS (3 * SECOND_NS)
-/* Time from a passed trial to the release, in which other members may vote. */
+/* Maximum time from a passed trial to the release, in which other members may vote. */
 #define PASSED_NS (3 * SECOND_NS)
 /* A node votes against the author of withheld rumors if they leave less than this part of its
  * accuracy. */
@@ -34,15 +34,17 @@
 /* While an origin may be from a partition, its rumors are withheld for at most this time longer
  * than HELD_NS. */
 #define APART_NS (60 * SECOND_NS)
-/* After a release, an origin's rumors are not withheld again for this time. */
+/* After a release at until_ns, publications of up to twice the length are not withheld for this
+ * time. */
 #define FREE_NS (60 * SECOND_NS)
 
 /* State of withholding the rumors of one origin. */
 struct withholding {
     double length;     /* length of the origin's longest withheld publication (byzantine_length) */
-    bool is_tried;     /* a trial was requested since that publication */
-    uint64_t trial_ns; /* time from which this node tries the withheld rumors */
-    uint64_t until_ns; /* time at which the origin's rumors are released at the latest */
+    bool is_tried;     /* a trial was requested since trial_ns was set */
+    uint64_t trial_ns; /* earliest time to try the withheld rumors */
+    /* Time of the release at the latest, unless the origin's member is expelled */
+    uint64_t until_ns;
     /* Time before which publications of up to twice `length` are not withheld again. */
     uint64_t free_ns;
 };
@@ -50,7 +52,7 @@ struct withholding {
 struct quarantine {
     /* Hash of the members whose vote counts, at the last call of look_at_members. */
     uint64_t members;
-    uint64_t joined_ns;     /* time when the node joined; 0 = it has not joined */
+    uint64_t joined_ns;     /* time of the first review after the node joined; 0 = not joined */
     uint32_t trial;         /* origin index + 1 of the trial that is due or under way; 0 = none */
     bool is_trial_given;    /* the learner was given this trial */
     bool is_inactive_noted; /* a note has said that votes do not count */
@@ -79,8 +81,8 @@ static void pass_on(struct node *node, const struct peer *from, const uint8_t *v
             votes_say_one(node, peer, vote);
 }
 
-/* Returns the number of votes against a member that cause a warning: two thirds of those that
- * expel it. A single voter may just have unlike data. */
+/* Returns the number of votes against a member that cause a warning: two thirds of those that expel
+ * it, rounded up. A single voter may just have unlike data. */
 static uint32_t votes_to_warn(const struct node *node)
 {
     return (2 * votes_needed(node) + 2) / 3;
@@ -329,8 +331,8 @@ static bool is_without_median(const struct node *node)
            (joined_ns == 0 || node->now_ns - joined_ns < HELD_NS);
 }
 
-/* Withholds the origin's present publication. One that is twice as long as those before starts the
- * time to vote again. The time is longer while the origin may be from a partition. */
+/* Withholds the origin's rumors. A publication more than twice as long as those withheld before
+ * starts the time to vote again. The time is longer while the origin may be from a partition. */
 static void withhold(struct node *node, uint32_t origin_index)
 {
     struct withholding *hold = &node->quarantine->withholdings[origin_index];
@@ -370,7 +372,8 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
 }
 
 /* Returns true if the origin's rumors stay withheld. Rumors of an expelled member stay until they
- * have left the version. Otherwise the learner would apply them first. */
+ * have left the version, unless another base must replace them. Otherwise the learner would apply
+ * them first. */
 static bool is_to_wait(const struct node *node, const struct withholding *hold,
                        uint32_t origin_index)
 {

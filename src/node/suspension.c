@@ -6,11 +6,12 @@
 #include "node/lifecycle/lifecycle.h"
 #include "node/orders/proofs.h"
 
-/* Time for which most nodes must differ from this one before this node follows the majority. */
+/* Time for which most nodes must disobey a proof before this node suspends it; on a tie, if this
+ * node has rumors beyond the limit. */
 #define LONG_NS (30 * SECOND_NS)
-/* Duration of a tie after which a node that obeys a proof suspends it. */
+/* Duration of a tie after which a node without rumors beyond the limit suspends the proof. */
 #define LONGER_NS (300 * SECOND_NS)
-/* Replaces LONG_NS at a node that has not joined. */
+/* Replaces LONG_NS and LONGER_NS at a node that has not joined. */
 #define JOINER_NS (2 * SECOND_NS)
 /* Time for which most nodes must obey a suspended proof before this node obeys it again. */
 #define AGAIN_NS (5 * SECOND_NS)
@@ -19,12 +20,13 @@
 
 _Static_assert(PROOFS_ACCUSED % 64 == 0, "one bit per entry fills whole words");
 
-/* Evidence from neighbours' versions of whether they obey one proof. */
+/* Evidence from neighbours' versions and histories of whether they obey one proof. */
 struct doubt {
-    uint64_t shown[NODE_PEERS_MAX / 64]; /* bit per slot: the neighbour has shown a version */
+    uint64_t shown[NODE_PEERS_MAX / 64]; /* bit per slot: it is known whether the neighbour obeys */
     /* Bit per slot: the neighbour has rumors beyond the proof's limit. */
     uint64_t has[NODE_PEERS_MAX / 64];
-    /* Time since which most nodes have differed from this one; 0 = they agree. */
+    /* Time since which most nodes, or half on a tie, have differed from this one; 0 = they agree.
+     */
     uint64_t since_ns;
 };
 
@@ -32,17 +34,18 @@ struct suspension {
     struct doubt doubts[PROOFS_ACCUSED]; /* doubt about each proof, by its index */
 };
 
-/* Evidence from one neighbour's version about all proofs; one bit per proof. */
+/* Evidence from one node's version about all proofs; one bit per proof. */
 struct shown {
     uint64_t excess[WORDS]; /* the version has rumors beyond the proof's limit */
-    uint64_t rest[WORDS];   /* the version has rumors of the accused, but none beyond the limit */
-    bool is_known;          /* this node knows every origin that the version lists */
+    /* The version has rumors of an accused origin, none of them beyond the limit */
+    uint64_t rest[WORDS];
+    bool is_known; /* this node knows every origin that the version lists */
 };
 
 /* How many of this node and its neighbours obey one proof. */
 struct votes {
-    int lead;        /* nodes that obey the proof minus nodes that do not */
-    uint32_t others; /* number of neighbours that have shown a version */
+    int lead;        /* nodes that obey the proof minus nodes that do not (votes_on) */
+    uint32_t others; /* number of neighbours whose vote is known */
     bool we_have;    /* this node has rumors beyond the proof's limit */
 };
 
@@ -129,8 +132,8 @@ void suspension_on_history(struct node *node, const struct peer *from,
             note_vote(node, i, connection_slot(node, from), true);
 }
 
-/* An origin that the version does not list counts as having no rumor only if the version is
- * complete and this node knows every listed origin. */
+/* A version is complete if it equals ours, or if its entries add up to its hash and this node knows
+ * every listed origin. */
 void suspension_on_version(struct node *node, const struct peer *from,
                            const struct message *version)
 {
@@ -151,7 +154,7 @@ void suspension_on_version(struct node *node, const struct peer *from,
     }
 }
 
-/* Counts the votes on one proof. unknown: number, 0 or -1, that a neighbour without a shown version
+/* Counts the votes on one proof. unknown: number, 0 or -1, that a neighbour whose vote is unknown
  * adds to `lead`. */
 static struct votes votes_on(const struct node *node, uint32_t i, bool we_have, int unknown)
 {
@@ -177,9 +180,9 @@ static uint64_t patience_ns(const struct node *node, const struct votes *votes, 
     return votes->lead == 0 && !votes->we_have ? LONGER_NS : LONG_NS;
 }
 
-/* Returns true if this node must follow the majority, because most nodes have differed from it for
- * patience_ns. A node that has not joined has no vote, and follows only once a neighbour has shown
- * a version. */
+/* Returns true if this node must follow the others, because most nodes, or half on a tie over a
+ * proof in force, have differed from it for patience_ns. A node that has not joined has no vote,
+ * and follows only while a neighbour's vote is known. */
 static bool is_outvoted(struct node *node, uint32_t i, const struct votes *votes, bool is_suspended)
 {
     struct doubt *doubt = &node->suspension->doubts[i];
