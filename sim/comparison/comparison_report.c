@@ -122,8 +122,8 @@ static struct rank *ranks_of(const struct comparison *comparison)
     return ranks;
 }
 
-/* Adds a cell: the mean time or bytes to a target, divided by `unit`. If not all seeds reached the
- * target, the cell is the number of seeds that did. */
+/* Adds a cell: the mean of `band`, divided by `unit`. If not all seeds have a value, the cell is
+ * the number of seeds that have one. */
 static void add_reach(struct table *table, const struct band *band, double unit, uint32_t seeds)
 {
     if (isfinite(band->mean))

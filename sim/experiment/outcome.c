@@ -353,8 +353,8 @@ static struct measured measure_blocks(const struct outcome *outcome, const struc
 }
 
 /* Returns the time that node i took to join, relative to the time that its blocks take on its
- * downlink. INFINITY = it did not train before a restart. NAN = it started with the swarm, took
- * over no base, or has an unlimited downlink. */
+ * downlink. INFINITY = it made no step before a restart or the end. NAN = it started with the
+ * swarm, took over no base, or has an unlimited downlink. */
 static double joining_part(const struct outcome *outcome, uint32_t i)
 {
     const struct group *group = scenario_group(outcome->scenario, i);

@@ -64,7 +64,8 @@ struct node_total {
     double down_use;     /* mean utilisation of the node's downlink; NAN = unlimited */
     double accuracy; /* accuracy of the node's own model; NAN = the node has the swarm's model */
     uint64_t block_bytes; /* most bytes that the node received in blocks to fetch one base */
-    double joining_s;     /* seconds from the first start to its first step; NAN = it made none */
+    double joining_s;     /* seconds from the first start to its first step; NAN = it made none
+                             before a restart */
 };
 
 struct link_total { /* traffic from one region to another */
@@ -101,7 +102,7 @@ struct outcome {
     struct node_total *nodes;         /* [scenario->nodes_count] */
     struct link_total *links;         /* [links_count] from malloc; NULL = no network */
     uint32_t links_count;
-    struct edge *edges; /* [edges_count] from malloc; NULL = no communicating nodes, or too many */
+    struct edge *edges; /* [edges_count] from malloc; NULL = not gossip, or too many nodes */
     uint32_t edges_count;
     struct verdict verdicts[SCENARIO_EXPECTS_MAX]; /* on the scenario's expectations */
     double stopped_s; /* virtual time of the interruption; NAN = played to the end */
@@ -150,8 +151,8 @@ void outcome_alarm(struct outcome *outcome, double at_s, const char *who, const 
 bool outcome_wants_nodes(const struct scenario *scenario, uint64_t at_ns);
 
 /* outcome_is_stopped returns true if the play was interrupted; then no expectation is met.
- * outcome_span_s returns the virtual seconds of training played. outcome_is_met returns false if an
- * expectation fails or an invariant is violated. */
+ * outcome_span_s returns the virtual seconds of training played. outcome_is_met returns false if
+ * the play was interrupted, an expectation fails or an invariant is violated. */
 bool outcome_is_stopped(const struct outcome *outcome);
 double outcome_span_s(const struct outcome *outcome);
 bool outcome_is_met(const struct outcome *outcome);

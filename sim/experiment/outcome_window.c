@@ -142,7 +142,7 @@ struct measured measure_published_by(const struct outcome *outcome, const struct
 }
 
 /* Returns the accuracy of the best or worst node on both sides of a partition, at the last
- * measurement before the partition ended; NAN = none. */
+ * measurement until the end of the partition; NAN = none. */
 static double half_accuracy(const struct outcome *outcome, const struct fault *partition, bool best)
 {
     double measured = NAN;

@@ -1,4 +1,4 @@
-/* A false base: the true history of a node with altered parameters. Attackers (hostile.h) offer it.
+/* A false base: a copy of a node's base and history that attackers (hostile.h) alter and offer.
  *
  *   false_base_take ─► copy of node i's base ─► VERSION, HISTORY, BLOCK with the lie in them
  */

@@ -22,8 +22,8 @@ struct fault_injector *fault_injector_new(struct world *world, const struct faul
 bool fault_injector_owns(uint64_t subject);
 void fault_injector_on_event(struct fault_injector *injector, uint64_t subject, uint64_t amount);
 
-/* Returns true if a fault explains why node i has received nothing from node j since since_ns. Such
- * a fault took j down, paused it or made it leave, duplicated i or j, or disturbed their network.
+/* Returns true if node i may have received nothing from node j since since_ns without a defect: j
+ * was down, paused, restarted or leaving, or a fault duplicated i or j or disturbed their network.
  */
 bool fault_injector_explains(const struct fault_injector *injector, uint32_t i, uint32_t j,
                              uint64_t since_ns);

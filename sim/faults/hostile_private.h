@@ -87,7 +87,7 @@ struct hostile {
     uint64_t conn;      /* id of the present connection; 0 = none */
     uint64_t call_ns;   /* time at which the attacker dialled */
     uint64_t lasts_ns;  /* longest duration of the present connection */
-    bool established;   /* the session is established and HELLO was sent */
+    bool established;   /* the handshake is complete, and the attack's first messages are queued */
     bool sending;       /* a wire_send has not completed yet */
     bool hung_up;       /* the attacker has closed the present connection */
     uint64_t next_ns;   /* time of the attacker's next action */

@@ -148,7 +148,7 @@ static void send_false_ack(struct hostile *hostile)
                                     .most = rng_next(rng) >> rng_below(rng, 64)});
 }
 
-/* Sends a VERSION that claims more rumors than exist. */
+/* Sends a VERSION that claims more rumors than the victim has. */
 static void send_version(struct hostile *hostile, const uint8_t *slice, size_t entries)
 {
     const struct observed *observed = &hostile->observed;

@@ -30,7 +30,7 @@ struct job_pool {
     bool (*done)(void *self, const void *result);
     /* Called when a job's worker has died. Returns false to start no more jobs. */
     bool (*lost)(void *self, uint64_t job, const char *why);
-    void (*tick)(void *self); /* called at least every 0.1 s */
+    void (*tick)(void *self); /* called after each poll, which lasts at most 0.1 s */
 };
 
 /* Returns false if Ctrl+C or SIGTERM interrupted the jobs. */

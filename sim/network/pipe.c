@@ -50,7 +50,7 @@ static uint64_t until_change(const struct pipe *pipe, uint64_t now_ns)
 }
 
 /* Returns the time at which the last of `bytes` bytes leaves the pipe if the first one starts now.
- * Adds the time in which the pipe transfers bytes to busy_s. */
+ * Adds the time of their transfer, without stalls, to busy_s. */
 static uint64_t work(struct pipe *pipe, uint64_t now_ns, double bytes)
 {
     for (;;) {

@@ -13,7 +13,8 @@
 #include "events/event_queue.h"
 #include "scenario/scenario.h"
 
-/* Longest wait in the queue of a pipe; about that of a home router. */
+/* A pipe drops a segment that finds more work than this in the queue; about that of a home router.
+ */
 #define PIPE_QUEUE_NS (MS_NS * 400)
 
 struct pipe {
@@ -24,7 +25,7 @@ struct pipe {
     uint64_t clogged_ns;     /* end of the current clog, during which almost no byte passes */
     uint64_t free_ns;        /* time at which all queued bytes will have left */
     uint64_t bytes;          /* bytes carried while the pipe was limited */
-    double busy_s;           /* time in which the pipe transferred bytes so far */
+    double busy_s;           /* seconds that the transfer of these bytes takes, without stalls */
 };
 
 /* Returns the time at which bytes that arrive now leave the pipe. If the queue is full, they arrive
@@ -37,7 +38,7 @@ void pipe_clog(struct pipe *pipe, uint64_t until_ns);
  * them. */
 void pipe_unclog(struct pipe *pipe, uint64_t now_ns);
 
-/* Returns the pipe's current rate in bytes per second, ignoring clogs; 0 = unlimited. */
+/* Returns the pipe's current rate in bytes per second, ignoring stalls and clogs; 0 = unlimited. */
 uint64_t pipe_rate(const struct pipe *pipe, uint64_t now_ns);
 
 static inline bool pipe_is_limited(const struct pipe *pipe)

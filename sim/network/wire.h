@@ -72,7 +72,7 @@ struct half_connection {
     size_t flying;      /* bytes in flight */
     size_t unacked;     /* delivered bytes whose acknowledgement a cut has dropped */
     uint64_t arrive_ns; /* time at which the last byte in flight reaches the receiver's down pipe */
-    uint64_t clear_ns;  /* time at which the last byte in flight leaves the receiver's down pipe */
+    uint64_t clear_ns;  /* time at which the last byte in the receiver's down pipe leaves it */
     uint64_t try_ns;  /* after a cut: time before which no byte is sent; in a cut: its beginning */
     uint64_t held_ns; /* time until which the receiver reads nothing from this connection */
     bool sending;     /* the sender's last send has not completed yet: WIRE_SENT follows */
@@ -83,7 +83,7 @@ struct connection_end {
     uint32_t party; /* index of the host at this end; WIRE_NOBODY = no host has this address */
     uint64_t conn;  /* id by which the party names the connection; 0 = not accepted yet */
     bool up;        /* this end may send and receive */
-    bool gone;      /* the party has forgotten this connection */
+    bool gone;      /* the party has forgotten this connection, or will never accept it */
     bool ghost;     /* the party disappeared without sending FIN or a reset */
 };
 

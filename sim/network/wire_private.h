@@ -35,7 +35,7 @@ const struct path *tcp_path(const struct wire *wire, const struct connection *co
  * sent now. The segment does not overtake earlier bytes on their way to that end's down pipe. */
 uint64_t tcp_behind_ns(const struct wire *wire, const struct connection *connection, int to);
 /* Schedules WIRE_CLOSED for this end at at_ns. why: reason; "" = an orderly close, which waits for
- * the last byte in flight. A connection keeps its first reason. */
+ * the last byte in the end's down pipe. A connection keeps its first reason. */
 void tcp_close(struct wire *wire, uint32_t at, int end, uint64_t at_ns, const char *why);
 /* Makes this end forget the connection. Once both ends have, the connection is freed. */
 void tcp_leave(struct wire *wire, uint32_t at, int end);
@@ -45,7 +45,8 @@ uint64_t half_connection_travel_ns(struct wire *wire, const struct connection *c
 uint64_t half_connection_round_trip_ns(const struct wire *wire,
                                        const struct connection *connection);
 void half_connection_put(struct half_connection *half, const uint8_t *bytes, size_t count);
-/* Sends as many buffered bytes as the window allows, unless the direction is cut. */
+/* Sends as many buffered bytes as the window allows, unless the direction is cut or waits for a
+ * retransmission timeout after a cut. Schedules WIRE_SENT if no byte is left to send. */
 void half_connection_advance(struct wire *wire, uint32_t at, int to);
 /* Moves a segment into the pipe between its two regions. */
 void half_connection_cross(struct wire *wire, uint32_t at, int to, size_t bytes);

@@ -4,8 +4,8 @@
  *     └ first   └ clause ...
  *
  * Reading consumes a clause from its front. The error of every function is MALFORMED, with a
- * sentence that quotes the clause and tells what is wrong. Outputs are written only on OK. Tests:
- * tests/unit/sim/test_scenario*.c.
+ * sentence that tells what is wrong and quotes the clause, unless it is missing. Outputs are
+ * written only on OK. Tests: tests/unit/sim/test_scenario*.c.
  */
 #ifndef HEARSAY_SIM_SCENARIO_CLAUSE_H
 #define HEARSAY_SIM_SCENARIO_CLAUSE_H
@@ -45,7 +45,7 @@ enum error clause_number(struct clause *clause, const char *what, double min, do
 enum error clause_time(struct clause *clause, uint64_t *ns, struct problem *problem) MUST_USE;
 /* Reads a time of at least 1 ns. */
 enum error clause_duration(struct clause *clause, uint64_t *ns, struct problem *problem) MUST_USE;
-/* Reads a number of seconds with either sign. */
+/* Reads a time with either sign. */
 enum error clause_shift(struct clause *clause, double *seconds, struct problem *problem) MUST_USE;
 enum error clause_speed(struct clause *clause, double *samples_per_s,
                         struct problem *problem) MUST_USE;

@@ -26,7 +26,7 @@ enum fault_kind {
     FAULT_CRASH,
     /* "pause X, at T, for D": the process of X stops (SIGSTOP, a suspended laptop). "pause X, every
      * D, for D to D, from T to T": in each period every node of X pauses once, at a random time for
-     * a random duration (an overloaded machine). `any` draws another node in each period. */
+     * a random duration (an overloaded machine). `any` draws a node in each period. */
     FAULT_PAUSE,
     /* "partition A | B, from T to T [, every D]": nothing passes between A and B. "A > B"
      * (one_way): nothing passes from A to B. "every D": the partition comes and goes. */
@@ -59,8 +59,8 @@ enum fault_kind {
     /* "poison X, with KIND N [, from T to T]": X publishes other updates than it learned (enum
      * poison), validly signed; without times, during the whole run. */
     FAULT_POISON,
-    /* "ruin X, with KIND N, at T": breaks the training of X (enum ruin), permanently or until X
-     * restarts. */
+    /* "ruin X, with KIND N, at T": breaks the training of X (enum ruin). A restart of X restores
+     * its rate and labels. */
     FAULT_RUIN,
     FAULT_KINDS
 };
@@ -132,7 +132,7 @@ struct fault {
     uint64_t away_ns;  /* CHURN: time from crash to restart */
     uint64_t least_ns; /* PAUSE: shortest pause */
     uint64_t most_ns;  /* PAUSE: longest pause */
-    /* CRASH: the node dies during this action, counted from from_ns; 0 = it dies at once. */
+    /* CRASH: the node dies after this number of actions from from_ns on; 0 = it dies at once. */
     uint32_t actions;
     enum fault_disk disk; /* CRASH, CHURN: state of the disk at the restart */
     enum poison poison;   /* only for POISON */

@@ -1,6 +1,6 @@
 /* A scenario: the input of `hearsay sim FILE`. sim/README.md describes the language.
  *
- *   FILE (INI) ─► scenario_load ─► --set ─► scenario_check ─► struct scenario
+ *   FILE (INI) ─► config_read ─► --set ─► scenario_check ─► struct scenario     (scenario_load)
  *
  * The sections of a node's configuration (config.h) apply to every node. [scenario] has single
  * values and four kinds of lines, each a head and comma-separated clauses:
@@ -101,7 +101,7 @@ struct scenario {
     char regions[SCENARIO_REGIONS_MAX][SCENARIO_NAME_BYTES];
     uint32_t regions_count;
     struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* [from][to] */
-    char unlinked[256]; /* pairs of regions to which no link line applies; "" = none */
+    char unlinked[256]; /* pairs of different regions to which no link line applies; "" = none */
     struct fault faults[SCENARIO_FAULTS_MAX];
     uint32_t faults_count;
     struct expect expects[SCENARIO_EXPECTS_MAX];
@@ -110,8 +110,8 @@ struct scenario {
 
 /* Reads the file, applies the assignments in order and checks the result. An assignment is
  * "section.key=value" as for a node, "scenario.seconds=60", or "GROUP.CLAUSE=VALUE" such as
- * "desk.up=5 Mbit/s". Returns MALFORMED, MISSING or FAILED with a sentence that names file, line,
- * key and remedy. */
+ * "desk.up=5 Mbit/s". Returns MALFORMED, MISSING or FAILED with a sentence that names the place of
+ * the mistake and the remedy. */
 enum error scenario_load(struct scenario *scenario, const char *path, const char *const *sets,
                          int sets_count, struct problem *problem) MUST_USE;
 

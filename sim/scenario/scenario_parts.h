@@ -1,4 +1,4 @@
-/* The parsers of a scenario's lines; private to scenario_load.c.
+/* The parsers of a scenario's lines, which only scenario_load.c calls.
  *
  *   scenario_load.c ─┬─► scenario_keys.c    seconds = 60
  *    (file, --set)   ├─► scenario_group.c   nodes  = 2 desk, 400 samples/s
@@ -42,7 +42,8 @@ enum error scenario_keys_set(struct scenario_keys *keys, const char *name, const
                              int line, struct problem *problem) MUST_USE;
 void scenario_keys_apply(const struct scenario_keys *keys, struct scenario *scenario);
 
-/* Returns MALFORMED for a key of a node's configuration that the simulator sets itself. */
+/* Returns MALFORMED for a key of a node's configuration that the simulator sets itself, unless a
+ * scenario may give this value. */
 enum error scenario_keys_allowed(const char *section, const char *name, const char *value,
                                  struct problem *problem) MUST_USE;
 
@@ -57,7 +58,7 @@ enum error scenario_group_set(struct group *group, const char *name, const char 
 /* Numbers the nodes and collects the regions. Call it when all groups are complete. */
 enum error scenario_group_place(struct scenario *scenario, struct problem *problem) MUST_USE;
 
-/* Checks that the group's times lie within the scenario. */
+/* Checks that the group's times lie within the scenario, and that it starts before it leaves. */
 enum error scenario_group_check(const struct scenario *scenario, const struct group *group,
                                 struct problem *problem) MUST_USE;
 

@@ -29,7 +29,7 @@ enum { UPDATE, BARRIER };
 
 /* State of another worker, as one worker knows it. */
 struct mirror {
-    uint64_t clock;     /* step number in the other worker's last message */
+    uint64_t clock;     /* step number in the other worker's last update */
     uint64_t announced; /* step number in the other worker's last announcement */
 };
 

@@ -35,8 +35,8 @@
  *
  * localsgd to admm are methods of rounds.h: powersgd, allreduce, onebit, dgc and demo exchange
  * gradients or momentum, noloco and gasloc use pairs.h, admm stands alone, and the others use
- * common.h. ako and the following ones are methods of workers.h, whose workers do not all wait for
- * each other. Tests: tests/unit/sim/test_baselines.c and a test for each strategy.
+ * common.h. ako and the following ones are methods of workers.h, whose workers need not all wait
+ * for each other. Tests: tests/unit/sim/test_baselines.c and others.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_STRATEGY_H
 #define HEARSAY_SIM_STRATEGIES_STRATEGY_H

@@ -1,4 +1,4 @@
-/* Workers that do not all wait for each other: the framework of asynchronous strategies.
+/* Workers that need not all wait for each other: the framework of asynchronous strategies.
  *
  *      ┌─ on_message ◄── messages ◄─┐
  *      ▼                            │
@@ -25,8 +25,9 @@ struct workers;
 struct workers_method {
     /* Returns `self`. All workers start with the weights start[P]. */
     void *(*begin)(struct workers *workers, const float *start);
-    /* Returns true if worker i may start a step. Called after each of its steps, after each message
-     * to it, and when its waiting messages leave. NULL = a worker may always start. */
+    /* Returns true if worker i may start a step. Called at the start, after each of its steps,
+     * after each message to it, and when its waiting messages leave. NULL = a worker may always
+     * start. */
     bool (*may_step)(void *self, uint32_t i);
     /* Called at the end of a step of worker i. Must call workers_step once, or workers_gradient and
      * then workers_descend once. */

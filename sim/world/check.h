@@ -3,7 +3,8 @@
  *    1  base = b0 + the sum of exactly the rumors in its version    every event (real learners:
  *                                                                   every second); full at the end
  *    2  each replica applies each rumor at most once                every apply
- *    3  equal versions, equal digests, equal bytes                  every second; bytes at the end
+ *    3  equal versions, equal digests, equal bytes                  versions that nodes exchange;
+ *                                                                   bytes at the end
  *    4  published + residual = produced, where a random walk keeps  every second; every apply
  *       account; an own rumor that comes back is applied as own;    and block written
  *       lost publications stay in the weights, and nothing else does

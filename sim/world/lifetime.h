@@ -10,7 +10,8 @@ struct lifetime {
     struct node_stats last;
     uint32_t incarnation; /* number of the incarnation of `last` */
     uint64_t block_bytes; /* most bytes that the node received in blocks to fetch one base */
-    double joining_s;     /* seconds from the first start to its first step; NAN = it made none */
+    double joining_s;     /* seconds from the first start to its first step; NAN = it made none
+                             before a restart */
     uint64_t trained_ns;  /* time in which the node should have trained so far */
     /* Totals up to the latest entry of outcome.moments. */
     uint64_t samples_then;

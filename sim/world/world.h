@@ -5,8 +5,8 @@
  *        └───────────────────────────────────────────────────────────────────────────┘
  *
  * Nodes (src/node/node.h) and learners (model/training/learner.h) are those of the daemon. Only
- * time, links and faults are simulated. A local step takes batch / (samples per second of its
- * node). Orders to a learner are performed between steps, except most READs. One seed gives one
+ * time, links, disks and faults are simulated. A local step takes batch / (samples per second of
+ * its node). Orders to a learner are performed between steps, except most READs. One seed gives one
  * run: the trace is a hash over every action of every node. Node i listens at 10.(i / 256).(i %
  * 256).1:7000. Tests: tests/world/test_node.c and tests/unit/sim.
  */
@@ -95,7 +95,7 @@ void world_kill_in(struct world *world, uint32_t i, uint32_t actions, bool silen
 void world_poison(struct world *world, uint32_t i, enum poison poison, double value,
                   uint64_t common);
 void world_cure(struct world *world, uint32_t i, enum poison poison);
-/* Ruins the training of node i until the node restarts. */
+/* Ruins the training of node i. A restart restores its rate and labels. */
 void world_ruin(struct world *world, uint32_t i, enum ruin ruin, double value, uint64_t seed);
 void world_pause(struct world *world, uint32_t i, uint64_t until_ns);
 /* Ends training on all nodes. The nodes stay in the swarm. */

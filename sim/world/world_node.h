@@ -34,7 +34,7 @@ struct world_node {
     struct arena arena;
     struct identity identity;
     struct node_options options;    /* options of the next start */
-    uint8_t entropy[SEED_BYTES];    /* seed of keys for the next start */
+    uint8_t entropy[SEED_BYTES];    /* seed of the keys of the last start */
     struct sim_learner sim_learner; /* exists from a start to the next one, even without `node` */
     struct sim_disk sim_disk;
     uint32_t incarnation;      /* number of starts */
@@ -50,7 +50,7 @@ struct world_node {
     uint32_t step_samples;
     struct batch_size batch_size; /* chooses step_samples if a step should take a given time */
     double sample_ns;
-    uint64_t step_ns_most; /* duration of the longest step since the start */
+    uint64_t step_ns_most; /* automatic batch: duration of the longest step since the start */
     bool training;         /* the node's ACTION_TRAIN has been performed */
     bool stepping;         /* a step is running; orders that arrive meanwhile wait */
     bool ended;            /* training has ended permanently */
