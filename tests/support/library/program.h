@@ -31,10 +31,11 @@ struct program {
     uint32_t dtype;   /* type of its weights */
     bool has_statistics; /* its bias is HEARSAY_STATISTICS */
     bool has_copies;     /* the node gets copies of weights and bias, not the arrays themselves */
-    struct backend *gpu; /* device of the weights, owned by the test; NULL = main memory */
+    struct backend *gpu; /* device of the weights, closed by program_give; NULL = main memory */
     bool is_impatient;   /* settles repeatedly with a short time limit */
     bool finishes;       /* calls finish instead of settle, and waits for no other program */
-    pthread_barrier_t *together; /* barrier before each settle; NULL = none */
+    pthread_barrier_t *together; /* barrier before the first step and each settle, and after the
+                                    last settle; NULL = none */
 
     struct hearsay *node;
     float weights[PROGRAM_WEIGHTS];   /* [inputs][outputs] weights in float32 */
@@ -60,7 +61,7 @@ void program_init(struct program *program, const char *name, unsigned seed);
 void program_tensors(struct program *program, struct hearsay_tensor tensors[PROGRAM_TENSORS]);
 /* Makes an identity file unless it exists. */
 void program_need_identity(const char *path, unsigned seed);
-/* Frees the program's memory on the GPU. */
+/* Frees the program's memory on the GPU, and closes the GPU. */
 void program_give(struct program *program);
 /* Calls hearsay_open for a node that listens on a free port. */
 int program_open(struct program *program);

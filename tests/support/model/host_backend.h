@@ -56,7 +56,7 @@ struct backend *host_backend(struct backend *device);
 int host_backend_opens(void **state);
 int host_backend_closes(void **state);
 
-/* Opens the backend with activations in bfloat16 if the device has them. A CPU uses float32. */
+/* Opens the GPU under test with activations in bfloat16. */
 int host_backend_opens_in_bf16(void **state);
 /* Rounds to the nearest number of the type under test. */
 float number_rounded(float value);

@@ -38,7 +38,7 @@ struct node_options liars_options(void);
  * it the twin's version. */
 struct liar *liars_meet(uint32_t node, uint32_t twin, enum lie lie, uint8_t seed);
 
-/* Shows the twin's current version, with a digest that matches the lie if `aside` is 0. */
+/* Shows the twin's current version, with the digest of the false base plus `aside`. */
 void liar_show(struct liar *liar);
 /* Dials again after the node has disconnected the liar. */
 void liar_call_again(struct liar *liar);

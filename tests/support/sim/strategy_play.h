@@ -17,7 +17,7 @@
 
 #define PARAMETERS 7850 /* parameters of the scenarios' model, "dense 10" for 784 inputs */
 
-/* strategy_three: two slow nodes and a fast one on links of 1 Mbit/s, for 10 s. strategy_one: one
+/* strategy_three: two slow nodes and a fast one on uplinks of 1 Mbit/s, for 10 s. strategy_one: one
  * node with Adam and a rate schedule, for 10 s. strategy_free: three equal nodes without links, for
  * three steps of plain SGD. */
 extern const char strategy_three[], strategy_one[], strategy_free[];

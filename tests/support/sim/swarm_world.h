@@ -35,7 +35,8 @@ extern struct backend *backend;
 extern uint32_t parameters; /* parameters of every model; tests with larger models change it */
 extern struct world world;
 extern struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
-extern uint32_t density_max; /* maximum entries per step of learners that are created later */
+extern uint32_t
+    density_max; /* maximum entries per publication of learners that are created later */
 /* Seed of each node's first weights (random_walk_begin); usually 0. */
 extern uint64_t first_weights[NODES_MAX];
 extern bool is_alike; /* makes all learners that are created later walk alike */
