@@ -1,9 +1,9 @@
 /* Measures how well a publication meets its byte budget. Three learners train on generated digits
  * and publish to each other. At FALL_ROUND the learning rate falls to a tenth, and at JOIN_ROUND a
- * fourth learner joins. In the last case the budget also doubles every ten rounds. It begins so
- * small that entries cluster in the last layer. Each publication is encoded in rumors of 4 KiB
- * (slow links), and in rumors of the maximum size. Only publications whose size the budget decides
- * count: those with clearly less than a tenth of the parameters.
+ * fourth learner joins. In the last case the budget also doubles every ten rounds up to
+ * GROWN_ROUND. It begins so small that entries cluster in the last layer. Each publication is
+ * encoded in rumors of 4 KiB (slow links), and in rumors of the maximum size. Only publications
+ * whose size the budget decides count: those with clearly less than a tenth of the parameters.
  *
  * Prints bytes / budget: minimum, median, maximum, and the part of the publications within 10 %.
  * Also prints how many publications needed one pass over the residuals, and how often tau swung.

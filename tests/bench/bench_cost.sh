@@ -4,7 +4,7 @@
 #
 # Four daemons on one machine train lenet on Fashion-MNIST for SECONDS (60). Each has its own
 # quarter of the data and 20 Mbit/s up and down (uplink_max, downlink_max). Prints the processor
-# seconds of all daemons for steps, for publishing and applying rumors (both as counted by the
+# seconds of each daemon for steps, for publishing and applying rumors (both as counted by the
 # learner's thread), and for the loop's thread: codec, signatures, encryption and sockets. The last
 # line is the exchange divided by the steps. With CPUS, a list for taskset, all daemons run on those
 # processors.

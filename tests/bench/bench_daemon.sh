@@ -7,8 +7,8 @@
 # Prints for each density of rumors: their number, their size, and the percentage that b received
 # twice; nanoseconds of processor time of a's loop and of a's learner per byte of relayed rumors;
 # the bits received and sent per second of the loop's processor time, and per second elapsed. The
-# origin sends RATE megabytes per second (10; 0: at the speed of a). With fewer processors than its
-# five threads, b lags behind, requests rumors, and receives them twice.
+# origin sends RATE megabytes per second (10; 0: at the speed of a). With fewer processors than the
+# five threads of all three, b lags behind, requests rumors, and receives them twice.
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 set -- "$(realpath -- "${1:-$here/../../build/hearsay}")" "${2:-64}" "${3:-10}"
 # shellcheck source=tests/process/story.sh

@@ -92,7 +92,7 @@ bytes_per_s = {bytes}
 
 def scenario(place, setting, seed, measured):
     """Returns the scenario's text. A node's budget is 7/10 of its link's rate, divided by the number of
-    its neighbours; with `measured` the nodes find it."""
+    other nodes; with `measured` the nodes find it."""
     p = {**MLP, **PLACES[place]}
     budget = max(1000, int(0.7 * p["mbit"] * 1e6 / 8 / (p["nodes"] - 1)))
     budget = "auto" if measured else budget

@@ -132,8 +132,8 @@ static struct learner *learner_for(struct arena *arena, const struct net *net, u
     return learner;
 }
 
-/* Returns steps per second over for_s seconds. With `terms`, also publishes and applies updates
- * PUBLICATIONS_S times a second. */
+/* Returns steps per second over for_s seconds. With `terms`, also publishes PUBLICATIONS_S times a
+ * second, and applies each update three times. */
 static double steps_per_second(struct learner *learner, const struct publish_terms *terms,
                                double for_s)
 {
@@ -411,7 +411,8 @@ static bool has_part(char *const *words, const char *part)
     return is_asked(words, parts, sizeof parts / sizeof parts[0], part);
 }
 
-/* Measures samples and exchange, which do not depend on the precision of matrix products. */
+/* Measures samples and exchange, which do not depend on the precision of matrix products, and
+ * publishing with 10 million parameters. */
 static void bench_exchanges(char *const *words, size_t parameters, int part)
 {
     if (has_part(words, "samples")) {

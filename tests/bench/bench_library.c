@@ -36,7 +36,7 @@
 #define RATE       1e-3f
 #define PAGE_BYTES (1u << 16)
 
-/* Kinds of steps, by the most expensive order that the learner received before the step. */
+/* Kinds of steps, by the most expensive order that the learner performed in hearsay_step. */
 enum kind { NOTHING, APPLIED, COMPARED, PUBLISHED, KINDS };
 static const char *const NAMES[KINDS] = {"nothing", "applied", "compared", "published"};
 

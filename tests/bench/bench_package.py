@@ -6,9 +6,9 @@ rivals. tests/bench/bench_package.sh runs it.
   judge    prints the loss of the models that a run saved, on held-out text, and the bytes that each
            port sent
 
-All strategies have the same limit of steps a second, and one learning-rate schedule over the samples of
-all processes. The first process saves the shared model every --leave-s seconds, and writes the time
-since its start and the samples of all processes.
+All strategies except `alone` have the same limit of steps a second. All have one learning-rate schedule
+over the samples of all processes. The first process saves the shared model every --leave-s seconds, and
+writes the time since its start and the samples of all processes.
 """
 import argparse
 import json

@@ -3,8 +3,8 @@
 #
 # Four processes of one thread in four network namespaces (shaped_network.sh) train the GPT of
 # src/python/examples/char_gpt.py (3 x 96) on the bytes of a dictionary, with AdamW and 8 windows of
-# 64 bytes a step. The rate rises and falls with the samples of all, until the swarm has learned
-# PERIOD samples.
+# 64 bytes a step. The rate rises and falls with the samples of all, until they have learned
+# --samples.
 #
 #   hearsay    a hearsay.Node in each process
 #   churn      the same; the fourth is killed after a third of the samples, a fifth joins after half

@@ -3,9 +3,9 @@
 # [HEARSAY] [N ...]
 #
 # Plays configs/sim-1000.conf with several sizes, a fifth of the nodes in each region. There is no
-# training, and each node publishes a rumor every ten seconds. Prints a line for each size. Rates
-# are means over the second half of 60 virtual seconds. A thousand nodes take some minutes and
-# gigabytes.
+# training, and each node publishes a rumor every ten seconds. Prints a line for each size. Control
+# traffic and copies are means over the second half of 60 virtual seconds. A thousand nodes take some
+# minutes and gigabytes.
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
 program=${1:-$root/build/hearsay}

@@ -1,7 +1,6 @@
-/* Compares the exchange with the speed of memory. Measures a publication's pass over all parameters
- * and the applying of an update, relative to reading and writing equal memory. Uses one thread.
- * Prints medians. The two times of a ratio come from runs in direct sequence. Residuals are
- * Laplace-distributed. */
+/* Compares a publication's pass over all parameters with reading equal memory. Also measures the
+ * times of publishing and applying updates. Uses one thread. Prints medians. The two times of a
+ * ratio come from runs in direct sequence. Residuals are Laplace-distributed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

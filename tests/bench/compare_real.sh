@@ -4,8 +4,8 @@
 #   four daemons, each with 5 Mbit/s up and down ─► logs ─► speeds, counters, accuracy ─┐
 #   the same swarm as a scenario, at those speeds ─► hearsay sim ─► its results ────────┴► table
 #
-# Exit code 0: the accuracies at equal samples differ by at most 1.5 points, and the published bytes
-# by at most 15 %. The script takes SECONDS (60) of training and a similar time of simulation.
+# Exit code 0: the accuracies at the end differ by at most 1.5 points, and the published bytes by at
+# most 15 %. The script takes SECONDS (60) of training and a similar time of simulation.
 # FOLDER keeps the logs, the scenario and the report. The network consists of namespaces that end
 # with this script. Needs root only where user namespaces are disabled.
 set -euo pipefail
@@ -101,8 +101,8 @@ dir = $data
 CONF
 }
 
-# Prints the configuration of node $1. Only the first node evaluates the base, so that the others
-# lose no time.
+# Prints the configuration of node $1. The first node evaluates the base every evaluate_s seconds,
+# the others as by default.
 node_config() {
     local first='""'
     settings

@@ -69,8 +69,7 @@ needs() {
     [[ -e $data/train-images-idx3-ubyte.gz ]] || fail "no $data; ./run deps installs it"
 }
 
-# Prints the configuration. Only site 1 evaluates the base, twice a minute, so that the others lose
-# no time.
+# Prints the configuration. Site 1 evaluates the base twice a minute, the others as by default.
 site_config() { # site, folder
     local first=10.0.0.1:7770
     (($1 > 1)) || first='""'
