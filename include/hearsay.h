@@ -14,8 +14,8 @@
  * One thread at a time may be inside a call; a second one gets HEARSAY_BUSY. hearsay_info,
  * hearsay_status, hearsay_note and hearsay_error_text may be called by any thread at any time
  * before hearsay_free. Every function except hearsay_abi and hearsay_version returns 0 or one of
- * the errors below, and hearsay_error_text explains an error in a sentence. After fork, calls in
- * the child return HEARSAY_FORKED and the node's files are closed there; the parent continues.
+ * the errors below, and hearsay_error_text explains an error in a sentence. After fork, the node's
+ * files are closed in the child, and calls except hearsay_error_text return HEARSAY_FORKED there.
  *
  * The manual is src/library/README.md. Tests: tests/unit/library, tests/process/random_calls.
  */
@@ -37,7 +37,7 @@ enum hearsay_error {
     HEARSAY_TIMEOUT,     /* the time limit came first; another call continues the wait */
     HEARSAY_ARGUMENT,    /* an argument is missing, wrong, or not the same as at hearsay_open */
     HEARSAY_ABI_UNKNOWN, /* a struct has another HEARSAY_ABI than the library */
-    HEARSAY_UNSUPPORTED, /* this library cannot use the tensors' device or type, or a flag */
+    HEARSAY_UNSUPPORTED, /* the library or call cannot use the tensors' device or type, or a flag */
     HEARSAY_BUSY,        /* another thread is inside a call of this node */
     HEARSAY_CLOSED,      /* the node is not open */
     HEARSAY_FORKED,      /* the node belongs to the parent process, and this is a child */
@@ -119,7 +119,7 @@ struct hearsay_info {
     uint64_t sent_bytes;     /* bytes sent to all other nodes since open */
     uint64_t received_bytes; /* bytes received from all other nodes since open */
     uint64_t resets;         /* resets to the base after a weight became NaN or infinite */
-    /* Weights beyond the largest value that can be shared; the excess stays in this node. */
+    /* Weights that were too large to share at the last publication; the excess stays here. */
     uint64_t saturated;
 };
 
@@ -139,7 +139,7 @@ HEARSAY_API const char *hearsay_version(void);
  * node` runs. Then the tensors need that model's names (as in base.safetensors) and shapes, and
  * type float32; their values at open are ignored.
  *
- * The caller passes *node to hearsay_free whatever the result is; NULL = no node was created. */
+ * The caller passes *node to hearsay_free whatever the result is. */
 HEARSAY_API int hearsay_open(const struct hearsay_options *options, struct hearsay **node);
 
 /* Orders the next calls with this CUDA stream of the tensors' GPU (a cudaStream_t; NULL = the
@@ -150,7 +150,7 @@ HEARSAY_API int hearsay_open(const struct hearsay_options *options, struct hears
 HEARSAY_API int hearsay_stream(struct hearsay *node, void *stream);
 
 /* Waits until the node has the swarm's base, then fills the tensors with it. If no node answers for
- * ten seconds, or all have left, the node continues alone. timeout_s < 0: waits without a limit. */
+ * ten seconds, or all neighbours are lost, the node continues alone. timeout_s < 0: no limit. */
 HEARSAY_API int hearsay_join(struct hearsay *node, double timeout_s);
 
 /* Reports a step; call it after each optimizer step. samples: samples of the step, 1 .. 2^32 - 1.
@@ -166,8 +166,8 @@ HEARSAY_API int hearsay_step(struct hearsay *node, uint64_t samples, double loss
 HEARSAY_API int hearsay_settle(struct hearsay *node, double timeout_s);
 
 /* Ends training: publishes this node's progress (a small rest is dropped), and waits until every
- * other training member has also finished, left or died. Returns 0 when all nodes that finished
- * have the same shared model, bit for bit; the tensors are then that model. The model stays
+ * other member that trains or joins has also finished, left or died. Returns 0 when all live nodes
+ * that finished have the same shared model, bit for bit; the tensors then hold it. The model stays
  * unchanged: the node takes no rumors of members that join later. After HEARSAY_TIMEOUT,
  * hearsay_error_text names the members that the node waits for; another call continues the wait.
  * After this call hearsay_step returns HEARSAY_ENDED. */
@@ -197,11 +197,11 @@ HEARSAY_API int hearsay_info(struct hearsay *node, struct hearsay_info *info);
 /* Removes the node's oldest unread note and returns it: its level, and a sentence in text[bytes],
  * terminated by 0. *level is HEARSAY_NONE if there is no note. The node keeps 64 unread notes. When
  * the queue is full, a new warning or error replaces the oldest note, and other new notes are lost;
- * the next call returns a warning with their number. */
+ * the next call returns a warning with the number of lost and replaced notes. */
 HEARSAY_API int hearsay_note(struct hearsay *node, int *level, char *text, size_t bytes);
 
 /* Writes the status in the format of `hearsay status --json`: one JSON object, terminated by 0.
- * *bytes: on entry the size of `json`, on return the number of bytes written or needed. */
+ * *bytes: on entry the size of `json`, on return the bytes written or needed, with the 0. */
 HEARSAY_API int hearsay_status(struct hearsay *node, char *json, size_t *bytes);
 
 /* Leaves the swarm: publishes unpublished progress, waits until other members have it, and saves a
@@ -214,8 +214,8 @@ HEARSAY_API int hearsay_close(struct hearsay *node, double grace_s);
  * may use the handle at this time or later. Does nothing in a child after fork. */
 HEARSAY_API int hearsay_free(struct hearsay *node);
 
-/* Writes an explanation of `error` into text[bytes], terminated by 0: the sentence of this node's
- * last call that returned the error, or a general one if no call did. node may be NULL. */
+/* Writes an explanation of `error` into text[bytes], terminated by 0: the last sentence that a
+ * call of this node has stored for the error, or a general one. node may be NULL. */
 HEARSAY_API int hearsay_error_text(struct hearsay *node, int error, char *text, size_t bytes);
 
 #ifdef __cplusplus

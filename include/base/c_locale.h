@@ -1,9 +1,9 @@
 /* Reads and prints numbers with a decimal point, whatever locale the host program has set.
  *
  * strtod, printf and the libraries that use them follow LC_NUMERIC. A program that embeds a node
- * may have set one with a decimal comma. So our threads, and the calls of hearsay.h that exclude
- * each other, use the C locale; other threads keep theirs. Tests: tests/unit/base/test_c_locale.c
- * and tests/unit/library/test_locale.c.
+ * may have set one with a decimal comma. So our threads, hearsay_open, and the calls of hearsay.h
+ * that exclude each other, use the C locale; other threads keep theirs.
+ * Tests: tests/unit/base/test_c_locale.c and tests/unit/library/test_locale.c.
  */
 #ifndef HEARSAY_BASE_C_LOCALE_H
 #define HEARSAY_BASE_C_LOCALE_H

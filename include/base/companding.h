@@ -1,7 +1,7 @@
 /* Companding: how a base stores a weight that may be large, as a compressed value.
  *
- *   weight     -4    -2    0    2    4    8    16   …   2^63   …   2^127
- *   value      -3    -2    0    2    3    4     5   …    64    …    128
+ *   weight     -4    -2    0    2    4    8    16   …   2^63   …   2^126
+ *   value      -3    -2    0    2    3    4     5   …    64    …    127
  *
  * A base entry is a whole number of units, and a unit of 2^-24 (update.h) can represent weights
  * below 128. In a companded base the unit is 2^-24 up to a weight of 2. Beyond 2, the unit doubles
@@ -26,7 +26,7 @@
 #include "base/update.h"
 
 #define COMPANDING_FROM 2.0f /* smaller weights are their own value */
-/* Largest float32 below 128, the largest value that a base can hold. */
+/* Largest float32 below 128; a larger one does not fit into a base entry. */
 #define VALUE_MAX 0x1.fffffep+6f
 /* Value at the end of the octave that contains the largest float32. */
 #define VALUE_END 129.0f
@@ -44,7 +44,8 @@ ON_DEVICE static inline float companding_compress(float weight)
                          (bits & 0x80000000u));
 }
 
-/* Returns the weight of a value; the largest float32 for values beyond VALUE_END. */
+/* Returns the weight of a value; from VALUE_END on, the largest float32 with the value's sign.
+ * Infinity and NaN stay unchanged. */
 ON_DEVICE static inline float companding_expand(float value)
 {
     const uint32_t bits = bits_of_float(value), size = bits & 0x7FFFFFFFu;
@@ -59,7 +60,7 @@ ON_DEVICE static inline float companding_expand(float value)
     return float_of_bits(bits_of_float(weight) | (bits & 0x80000000u));
 }
 
-/* If an initial weight is this large or larger, the base is companded. */
+/* An initial weight of this size or larger makes the base companded. */
 #define COMPANDING_WEIGHT 16.0f
 /* Largest initial weight of a companded base. Its value is 64. From there on no publication moves a
  * value farther from 0 (backend/error_feedback.h). */

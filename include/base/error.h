@@ -1,7 +1,7 @@
 /* How functions report failures.
  *
  *   our mistake          CHECK(cond): always on; prints where and what, runs the hooks, aborts
- *   the world's fault    enum error: outputs are written only on OK
+ *   the world's fault    enum error: outputs are valid only on OK
  *   a person must act    struct problem: one sentence saying what is wrong and what to do
  *   nothing can be done  fatal(sentence): for example, the system has no memory left
  *
@@ -19,9 +19,9 @@ enum error {
     MALFORMED, /* bytes or text do not have their format */
     TOO_BIG,   /* a limit or a buffer is exceeded */
     FORGED,    /* an authentication tag or a signature is invalid */
-    MISMATCH,  /* the content belongs to another swarm, model or protocol */
+    MISMATCH,  /* content of another swarm, model or protocol, or parts that do not fit together */
     MISSING,   /* the requested file, key or thing does not exist */
-    FAILED,    /* the operating system refused a request */
+    FAILED,    /* the operating system refused a request, or an operation went wrong */
     /* a setting is wrong, by itself or for the data */
     WRONG_SETTING
 };

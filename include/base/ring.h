@@ -31,8 +31,8 @@ uint64_t ring_bytes(uint64_t size_bytes);
  * them. */
 void ring_init(struct ring *ring, struct arena *arena, uint64_t size_bytes);
 
-/* Called by the writer: returns space for a record, aligned to 8 bytes, or NULL if the ring is
- * full. Fill the space, then call ring_put with the same number of bytes. */
+/* Called by the writer: returns space for a record, aligned to 8 bytes, or NULL if the ring has
+ * too little. Fill the space, then call ring_put with the same number of bytes. */
 void *ring_room(struct ring *ring, uint32_t bytes);
 void ring_put(struct ring *ring, uint32_t bytes);
 

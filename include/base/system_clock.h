@@ -1,5 +1,5 @@
-/* The system's clocks. Only hosts of a node read them: src/node, model, and net outside net/socket
- * are given the time. tests/house checks this. */
+/* The system's clocks. Only the rooms in HAS_CLOCK of tests/house/rooms.py may read them. All other
+ * rooms, such as src/node and model, are given the time. tests/house checks this. */
 #ifndef HEARSAY_BASE_SYSTEM_CLOCK_H
 #define HEARSAY_BASE_SYSTEM_CLOCK_H
 

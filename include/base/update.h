@@ -50,7 +50,7 @@ struct base_trial {
 /* Parameters of one publication (used by model/exchange/replica.h). */
 struct publish_terms {
     uint32_t budget_bytes; /* wanted size of the publication's rumors */
-    /* largest size of the publication's rumors; 0 = budget_bytes */
+    /* largest estimated size of the publication's rumors; 0 = budget_bytes */
     uint32_t bytes_max;
     /* size of the last publication's rumors; 0 = unknown or empty */
     uint64_t last_bytes;

@@ -67,8 +67,7 @@ struct statistic {
 struct weights weights_flat(float *flat);
 /* The weights must not be in parts. */
 float *weights_all(struct weights weights);
-/* Returns the longest part that begins at entry `first`, ends before entry `end` and is
- * contiguous in memory. */
+/* Returns entries first .. end-1, but only as far as they are in the part that contains `first`. */
 struct weights_part weights_part(struct weights weights, size_t first, size_t end);
 
 #endif
