@@ -8,8 +8,8 @@
  *   others    = mean number of other nodes that also publish an entry of this node's publication
  *   at_once   = number of publications that a node makes in sixteen of its steps, at least 1: until
  *               updates of other nodes arrive, all publish the same progress
- *   in_full   = 1 / ((1 + OVERLAP_OTHERS · others) · at_once · counts), at least 1, and at most
- *               OVERLAP_DENSITY / (part of all entries that a publication has)
+ *   in_full   = 1 / ((1 + OVERLAP_OTHERS · others) · at_once · counts), at most OVERLAP_DENSITY /
+ *               (part of all entries that a publication has), but at least 1
  *   alike     = of the entries that both this node and another publish: the part with equal signs
  *               minus the part with opposite signs, at least 0
  *   novelty   = 1 + (in_full - 1) · alike
@@ -24,12 +24,12 @@
  * publication has followed. All measurements are reset when a publication has more than
  * OVERLAP_GROWN times as many entries as the previous one.
  *
- * An entry with more weight also counts for the other nodes. So each receiver releases a part of
+ * An entry with more weight also counts for the other nodes. So each receiver drops a part of
  * its own withheld progress in that entry (replica.h),
  *
  *   spoken_for = (weight of the entry - share) / (1 - share)      of tau · level, in 0 .. 1
  *
- * where `share` is the receiver's, because the origin's share is unknown. Without this release, all
+ * where `share` is the receiver's, because the origin's share is unknown. Without this rule, all
  * nodes would publish the same progress in full, one after the other, and the base would overshoot.
  * Measured by tests/bench/bench_language_exchange.py
  * (tests/decisions/009-count-rare-entries-for-more.md). Tests: tests/unit/model/test_overlap.c.
@@ -80,7 +80,7 @@ void overlap_on_applied(struct overlap *overlap, const struct update *own,
                         const struct update *theirs);
 
 /* Returns the part of tau · level, 0 .. 1, by which another node's update also counts for this
- * node, which releases that much withheld progress. */
+ * node, which drops that much withheld progress. */
 double overlap_spoken_for(const struct overlap *overlap, const struct update *theirs);
 
 #endif

@@ -168,8 +168,8 @@ static uint32_t survey(struct replica *replica, float floor, uint32_t bins[stati
                                               replica->weights, replica->base, bins);
 }
 
-/* Lowers chosen->tau into the bin chosen->split, if there is one, by a finer histogram of that bin.
- * *found: number of candidates of the last survey. If they were too many to be listed, surveys
+/* Lowers chosen->tau into the bin chosen->split, if that publishes more, by a histogram of that
+ * bin. *found: number of candidates of the last survey. If they were too many to be listed, surveys
  * again with a higher floor and updates *found. */
 static void split_tau(struct replica *replica, struct threshold *chosen, size_t budget_bytes,
                       uint32_t bins[static HISTOGRAM_BINS], uint32_t *found)

@@ -21,9 +21,9 @@
  * that withholds nothing (when a node leaves or is alone), in a reset to the base, in a restored
  * state, and in part when another node's update already counts for this node (overlap.h).
  *
- * Outer momentum, as in DiLoCo (Douillard et al. 2023) and SlowMo (Wang et al. 2020): with each
- * update, from this node or another, the weights move by (1 + beta) times the move of the base. The
- * additional move is part of the residual and is later published like it.
+ * Outer momentum, as in DiLoCo (Douillard et al. 2023) and SlowMo (Wang et al. 2020): each
+ * update, from this node or another, also moves the weights by beta times the move of the base.
+ * This additional move is part of the residual and is later published like it.
  *
  * Adding integers commutes: replicas that applied the same updates have the same base, bit for bit,
  * in any order of the updates (tests/unit/model/test_replica.c, test_learner.c).
@@ -57,7 +57,7 @@ struct replica {
     uint32_t saturated;      /* saturated entries at the last publication (error_feedback.h) */
     struct update published; /* the last publication, in host memory */
     uint32_t density_max;    /* largest number of entries in a publication */
-    uint32_t *candidates;    /* [candidates_max] entries with |residual| >= the survey's floor */
+    uint32_t *candidates;    /* [candidates_max] indices of the entries that a survey listed */
     uint32_t candidates_max; /* if too small, a survey with a higher floor follows */
     float floor;             /* floor of the next survey, a little below the last tau; 0 = none */
     struct size_ratio size_ratio; /* actual divided by estimated size of publications */
@@ -77,13 +77,13 @@ void replica_compand(struct replica *replica);
 void replica_begin_part(struct replica *replica, size_t first, size_t count,
                         const float *host_init);
 
-/* Cuts an update from the residual and applies it to base and weights. The update fits
- * terms->budget_bytes, or has the threshold terms->tau if that is not 0. Returns the update, which
- * is valid until the next publication. Its count is 0 if there is nothing to publish or a residual
- * is NaN or infinite. amount = round(gain · share · novelty · tau / QUANTUM), at least 1 (novelty:
- * overlap.h). The weights also move by terms->beta times the base's move. Then the part
- * terms->withheld of the remaining residual is withheld. If terms->withheld is 0, earlier withheld
- * progress is dropped. */
+/* Cuts an update from the residual and applies it to base and weights. The update has the threshold
+ * terms->tau or, if that is 0, takes about terms->budget_bytes at most. amount = round(gain · share
+ * · novelty · tau / QUANTUM) (novelty: overlap.h); tau is raised if that would be 0. Returns the
+ * update, which is valid until the next publication. Its count is 0 if there is nothing to publish
+ * or a residual is NaN or infinite. The weights also move by terms->beta times the base's move.
+ * Then the part terms->withheld of the remaining residual is withheld. If terms->withheld is 0,
+ * earlier withheld progress is dropped. */
 const struct update *replica_publish(struct replica *replica, const struct publish_terms *terms);
 
 /* Sets the weights to the base and drops withheld progress. Returns the first entry whose weight
@@ -97,8 +97,8 @@ size_t replica_first_saturated(const struct replica *replica);
  * The caller owns the memory and the list of `places`, which must outlive the replica. */
 void replica_place_weights(struct replica *replica, struct weights places);
 
-/* Declares entries to be running statistics (statistics.h); range[ranges] is sorted. Call it after
- * the initial weights are set, and at most once. */
+/* Declares entries to be running statistics (statistics.h); range[ranges] is sorted. Call it at
+ * most once, after the initial weights are set and before replica_place_weights. */
 void replica_keep_statistics(struct replica *replica, struct arena *arena,
                              const struct entry_range *range, uint32_t ranges);
 
@@ -118,7 +118,7 @@ void replica_release(struct replica *replica);
 void replica_apply(struct replica *replica, const struct update *update, float beta);
 
 /* Copies base entries first .. first+count-1 to host[count] as weights, as if these updates had
- * been applied. */
+ * been applied. count <= 4096. */
 void replica_read_with(const struct replica *replica, const struct update *updates,
                        uint32_t updates_count, size_t first, size_t count, float *host);
 

@@ -43,7 +43,7 @@ struct statistics {
     uint32_t ranges; /* 0 = the model has no statistics */
     size_t count;    /* statistics in all ranges */
     float *held;     /* [count] weights of the exchange, range after range */
-    float *before;   /* [count] trained statistics after the last statistics_track */
+    float *before;   /* [count] trained statistics from which movement counts */
     /* [count] moving average of the trained statistics over about 128 publications; NaN =
      * unknown */
     float *slow;

@@ -15,7 +15,7 @@
 #define RUMOR_ADDS    150.0
 #define CODE_OVERHEAD 1.03 /* size of Rice codes divided by the entropy */
 #define LAYER_BITS    48.0 /* header of one level's set of entries */
-#define FLOOR_BINS    9    /* bins, 3 % each, from a threshold down to the next survey's floor */
+#define FLOOR_BINS    9    /* bins from a threshold down to the next survey's floor */
 #define RATIO_FADE    0.5  /* decay per publication of the sums in size_ratio */
 #define RATIO_LEAST   0.0625
 #define RATIO_MOST    2.0

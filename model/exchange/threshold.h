@@ -5,13 +5,13 @@
  *   histogram of one bin ────► threshold_split ──► tau ─┘
  *
  * Of all tau whose rumors fit the byte budget, the filter chooses the one that publishes most. The
- * histogram's bins are 3 % of |residual| wide. A candidate tau is a bin's edge, so the number of
- * entries above tau, 2 tau, 3 tau, ... is a sum of bins. The size of the rumors follows from these
- * numbers: each level is coded as a sparse set within the level below it (net/wire/rumor.h), in
- * about the entropy of a random set. Clustered entries take fewer bytes: 0.45 of the estimate for
- * the first few thousand entries of a model with 25 million parameters. size_ratio learns this
- * factor. If the next lower bin does not fit as a whole, a finer histogram splits it. Tests:
- * tests/unit/model/test_threshold.c.
+ * histogram's bins are 1.6 to 3.1 % of |residual| wide. A candidate tau is a bin's edge, so the
+ * number of entries above tau, 2 tau, 3 tau, ... is a sum of bins. The size of the rumors follows
+ * from these numbers: each level is coded as a sparse set within the level below it
+ * (net/wire/rumor.h), in about the entropy of a random set. Clustered entries take fewer bytes:
+ * 0.45 of the estimate for the first few thousand entries of a model with 25 million parameters.
+ * size_ratio learns this factor. If the next lower bin does not fit as a whole, a finer histogram
+ * splits it. Tests: tests/unit/model/test_threshold.c.
  */
 #ifndef HEARSAY_MODEL_EXCHANGE_THRESHOLD_H
 #define HEARSAY_MODEL_EXCHANGE_THRESHOLD_H
@@ -27,7 +27,7 @@ struct threshold {
     float tau;      /* the threshold; threshold_choose explains its special values */
     double mass;    /* sum of the absolute values that tau publishes: tau · Σ |level| */
     double bytes;   /* estimated size of the rumors; 0 = not estimated, as tau is special */
-    uint32_t split; /* next lower bin, of which only a part fits the budget; 0 = none */
+    uint32_t split; /* next lower bin, which does not fit as a whole; 0 = none */
 };
 
 /* Returns the threshold that publishes most, such that at most count_max entries are published and
@@ -69,8 +69,8 @@ size_t size_ratio_budget(const struct size_ratio *ratio, uint32_t budget_bytes, 
 /* Returns the lower edge of a bin: the smallest |residual| in it. */
 float threshold_edge(uint32_t bin);
 
-/* Returns the edge of a bin about a sixth below tau, or 0 if tau is 0. The next publication's tau
- * is rarely below it. */
+/* Returns the edge of a bin a seventh to a quarter below tau, or 0 if tau is 0. The next
+ * publication's tau is rarely below it. */
 float threshold_floor(float tau);
 
 #endif
