@@ -3,15 +3,15 @@
  *   layers, optimizer, replica ──► struct backend ──► backend_cpu (OpenBLAS) | backend_cuda
  *
  * Pointers to numbers are memory of the backend (from `alloc`) unless their names begin with host_.
- * Structs that describe an operation are host memory, except an optimizer's settings. Matrices are
- * row major. All `struct numbers` of an operation have the same type, either FLOAT32 or the
- * backend's `activations`, unless the operation allows another. Operations run in the order of the
- * calls. An operation that returns a value or writes host memory is complete when it returns; any
- * other may complete later. Host memory that an operation reads may be changed as soon as the call
- * returns. The caller checks sizes. A backend that breaks (device lost) prints why and ends the
- * process. Except between the begin and end of a recording or timing, no operation depends on state
- * that another left in the backend. So all code of a thread may share one backend. Tests on every
- * backend: tests/unit/model/test_backend.c, which names more.
+ * Structs that describe an operation are host memory, except an optimizer's settings and the
+ * augmentations of a batch. Matrices are row major. All `struct numbers` of an operation have the
+ * same type, either FLOAT32 or the backend's `activations`, unless the operation allows another.
+ * Operations run in the order of the calls. An operation that returns a value or writes host memory
+ * is complete when it returns; any other may complete later. Host memory that an operation reads
+ * may be changed as soon as the call returns. The caller checks sizes. A backend that breaks
+ * (device lost) prints why and ends the process. Except between the begin and end of a recording or
+ * timing, no operation depends on state that another left in the backend. So all code of a thread
+ * may share one backend. Tests on every backend: tests/unit/model/test_backend.c, which names more.
  */
 #ifndef HEARSAY_MODEL_BACKEND_BACKEND_H
 #define HEARSAY_MODEL_BACKEND_BACKEND_H
@@ -154,7 +154,7 @@ static inline size_t logits_stride(int classes)
 }
 
 /* Histogram of |residual|. The bin of a residual is its float bits >> BIN_BITS: 32 bins per
- * power of two, each about 3 % wide (threshold.c). A bin has BIN_PARTS parts. The next 8 float
+ * power of two, each 1.6 to 3.1 % wide (threshold.h). A bin has BIN_PARTS parts. The next 8 float
  * bits, which begin at bit PART_BITS, are the number of the part. */
 #define BIN_BITS       18
 #define PART_BITS      10
@@ -167,8 +167,8 @@ struct survey {
     uint32_t candidates_max; /* capacity of `candidates`; further candidates are only counted */
 };
 
-/* Sums over samples. Each evaluation or step adds to them; the caller sets them to 0 before the
- * first. */
+/* Sums over samples, in memory of the backend. Each evaluation or step adds to them; the caller
+ * sets them to 0 before the first. */
 struct score {
     double loss;     /* sum of the losses of all labels */
     uint32_t labels; /* number of labels, ignored ones excluded */
@@ -180,7 +180,7 @@ struct score {
  * memory to which the arguments point may change. Starts as zeros, and belongs to one backend. */
 struct step_graph {
     void *recorded; /* recording in the backend's form; NULL = nothing is recorded */
-    uint32_t times; /* number of times that the operations ran without a recording */
+    uint32_t times; /* number of calls of `end` since the last `drop` */
 };
 
 struct backend;
@@ -202,8 +202,8 @@ struct cut_terms {
  * If the weights are companded, `w` below stands for their values (base/companding.h). beta counts
  * as 0 for weights that are moved plainly (is_moved_plainly). */
 struct exchange_operations {
-    /* Allocates all scratch buffers of the operations below, for a survey of `count` entries and
-     * a cut of `published` entries. Afterwards none of these operations can run out of memory. */
+    /* Allocates the scratch buffers for a survey of `count` entries and for a cut of up to
+     * `published` candidates. Afterwards operations of these sizes allocate nothing. */
     void (*reserve)(struct backend *, size_t count, uint32_t published);
     /* Surveys all entries before a publication. Clears host_bins, then counts every entry that is
      * saturated or whose |r| is NaN or at least the floor: host_bins[residual_bits >> BIN_BITS]++.
@@ -231,8 +231,8 @@ struct exchange_operations {
     /* Applies an update that an earlier incarnation of this node cut, and takes the update's
      * progress out of the residual. For each entry with level k: base += amount·k and w += (1 +
      * beta)·QUANTUM·amount·k - taken. `taken` is 0 if r and k differ in sign, otherwise the smaller
-     * of |r| and tau·|k|, with their sign. For a statistic it is r. If |r| is at least tau·|k|, w
-     * is the same as after `cut`, bit for bit. */
+     * of |r| and tau·|k|, with their sign. For a statistic it is r. If r has the sign of k and
+     * |r| is at least tau·|k|, w is the same as after `cut`, bit for bit. */
     void (*apply_own)(struct backend *, const struct update *host_update, float beta,
                       struct weights w, int32_t *base);
     /* Replaces base entries first .. first+count-1 and keeps their residuals: base =

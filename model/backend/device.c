@@ -148,8 +148,8 @@ static enum error find_listed(const char *list, int found[TEAM_MAX], int *count,
     return OK;
 }
 
-/* Finds the indices of the GPUs that the word names. Returns their number: 0 for cpu, or if a
- * listed GPU is missing. */
+/* Finds the indices of the GPUs that the word names. Returns their number: 0 for cpu, for auto
+ * without a GPU, or if the list is wrong. */
 static int find_gpus(const char *word, int found[TEAM_MAX])
 {
     struct problem problem;

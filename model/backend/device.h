@@ -21,8 +21,9 @@
 #define DEVICE_TEXT_MAX 320
 
 /* Precision of matrix products on a GPU: float32, or operands rounded to the 19 bits of TF32 or the
- * 16 bits of bfloat16, which tensor cores multiply faster. Sums and all other operations are
- * float32 in any case. */
+ * 16 bits of bfloat16, which tensor cores multiply faster. Sums and all other arithmetic are
+ * float32 in any case. With bfloat16, convolutions use TF32, and sequence models store activations
+ * as bfloat16. */
 enum precision {
     PRECISION_FP32,
     PRECISION_TF32,

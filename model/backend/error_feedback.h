@@ -192,8 +192,8 @@ ON_DEVICE static inline float own_move(float r, float tau, float step, float lev
     return left > 0 ? step * level - r : step * level;
 }
 
-/* Returns how much of `withheld` to release: `most`, or all of `withheld` if that is nearer to 0.
- * Returns 0 if the two differ in sign. */
+/* Returns how much of `withheld` to drop (drop_covered in backend.h): `most`, or all of `withheld`
+ * if that is nearer to 0. Returns 0 if the two differ in sign. */
 ON_DEVICE static inline float released(float withheld, float most)
 {
     return withheld > 0 ? fmaxf(fminf(withheld, most), 0) : fminf(fmaxf(withheld, most), 0);

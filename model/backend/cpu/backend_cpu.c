@@ -13,7 +13,7 @@
 
 struct cpu {
     struct backend table; /* must be first: a pointer to it is also a pointer to struct cpu */
-    struct team *team;    /* threads for operations that OpenBLAS does not compute */
+    struct team *team;    /* threads for convolutions */
     float *scratch;       /* scratch buffer, as large as the largest use so far */
     size_t scratch_count;
 };

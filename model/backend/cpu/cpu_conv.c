@@ -31,9 +31,9 @@ struct operands {
     float *db;
 };
 
-/* Computation of one result: y, dw, or one phase of dx. It reads input sheets and writes output
- * sheets (cpu_conv_sheets.h). A row of weights produces one output sheet. A tap is one weight of a
- * row, with the input that it multiplies. */
+/* Computation of one result: y, dw, or one phase of dx. It reads input sheets and, except for dw,
+ * writes output sheets (cpu_conv_sheets.h). A row of weights produces one output sheet. A tap is
+ * one weight of a row, with the input that it multiplies. */
 struct call {
     struct operands operands;
     struct team *team;

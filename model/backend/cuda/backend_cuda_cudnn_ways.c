@@ -112,7 +112,7 @@ static void keep_shortest(found_way *found, int count, const found_way *again, i
 }
 
 /* Measures the algorithms and writes the list of algorithms with their shortest times. Returns the
- * length of the list; 0 if there is too little memory to measure. */
+ * length of the list; 0 if there is too little memory to measure, or after an error of cuDNN. */
 static int measure(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan, int way,
                    struct planes planes, size_t scratch_bytes, union found *found)
 {

@@ -110,9 +110,9 @@ static bool is_large(int batch, int in, int out)
 
 /* Returns whether a dense layer's product is computed apart: in float32 with aligned rows in the
  * scratch buffer, then copied to y. If rows of y are not a multiple of 16 bytes, cuBLAS takes
- * several times as long. On an H200 each output of 768 terms takes 14 ps more, and the copy 2 ps. A
- * small product is not worth another kernel. A product with few terms is limited by memory, and
- * products in full float32 are slow anyway. */
+ * several times as long. On an H200 each output of 768 terms takes 14 ps more, and the copy 2 ps.
+ * With a float32 y, a small product is not worth another kernel. A product with few terms is
+ * limited by memory, and products in full float32 are slow anyway. */
 static bool is_apart(const struct cuda *cuda, int batch, int in, int out, enum number type)
 {
     if (type == BFLOAT16)

@@ -56,7 +56,7 @@ struct layout {
     size_t bytes;
 };
 
-/* A pinned buffer of host memory for a small upload. */
+/* A pinned buffer of host memory for a piece of an upload, or for a small download. */
 struct parcel {
     void *memory;
     cudaEvent_t fetched;
@@ -93,10 +93,10 @@ struct cuda {
     /* Number of times that a buffer of steps grew. Each growth makes all recordings invalid. */
     uint64_t growths;
 
-    struct parcel parcels[PARCELS]; /* buffers of small uploads, used in turn */
+    struct parcel parcels[PARCELS]; /* used in turn */
     uint64_t parcels_sent;
 
-    cudaEvent_t done[IN_FLIGHT]; /* events at the ends of the last IN_FLIGHT graphs */
+    cudaEvent_t done[IN_FLIGHT]; /* events after the last IN_FLIGHT sequences of operations */
     uint64_t launched;
     bool recording;
 
