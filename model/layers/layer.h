@@ -38,7 +38,7 @@ enum layer_init {
     INIT_ONE,
     INIT_FAN,   /* He's rule before relu, batch or group norm; otherwise Glorot's */
     INIT_SMALL, /* normally distributed with standard deviation 0.02 */
-    /* Last matrix of a residual's body: like INIT_SMALL, but 0.02 / √(number of residuals). */
+    /* Replaces the last INIT_SMALL in a residual's body: 0.02 / √(number of residuals). */
     INIT_LAST,
 };
 

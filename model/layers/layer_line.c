@@ -12,7 +12,7 @@
 #include "layers/layer.h"
 #include "layers/layer_words.h"
 
-#define NESTED 32 /* largest nesting of parentheses */
+#define NESTED 32 /* largest nesting of parentheses, without those of residuals */
 
 struct reader {
     const char *at; /* next character of the line to parse */
@@ -20,7 +20,7 @@ struct reader {
     int cursor;         /* index of the layer whose output the next layer reads */
     struct shape shape; /* shape of the output that the next layer reads */
     int depth;          /* number of residuals open at this point */
-    int nested;         /* number of parentheses open at this point */
+    int nested;         /* number of parentheses open at this point, without those of residuals */
     char *text;         /* canonical spelling of the line so far */
     size_t used;
     size_t capacity;
@@ -200,8 +200,8 @@ static enum error close_residual(struct reader *reader, int body, struct shape b
     return OK;
 }
 
-/* Gives the last matrix of the residual's body smaller initial weights (INIT_LAST), so that the
- * sum of many residuals stays small. */
+/* Gives the last of the matrices with INIT_SMALL in the residual's body smaller initial weights
+ * (INIT_LAST), so that the sum of many residuals stays small. */
 static void mark_last(struct chain *chain, int open)
 {
     for (int i = chain->count - 1; i > open; i--)

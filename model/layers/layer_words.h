@@ -41,8 +41,8 @@ bool layer_number(const char *word, int *number);
 enum error layer_problem(const struct layer_words *words, struct problem *problem,
                          const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Parses the text of one layer into *layer. `before` holds the layers parsed so far; returns
- * MALFORMED if this layer may not follow them. */
+/* Parses the text of one layer into *layer. `before` holds the layers parsed so far. Returns
+ * MALFORMED if the text is wrong, or if this layer may not follow them. */
 enum error layer_read(struct layer *layer, const char *text, size_t length,
                       const struct chain *before, struct problem *problem) MUST_USE;
 

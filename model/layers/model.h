@@ -123,7 +123,7 @@ const char *model_line(const struct model *model);
 /* Returns the number of layers, joints included. A repeated layer counts each time. */
 int model_layers(const struct model *model);
 /* Returns the canonical spelling of layer i, or "residual(", "|" or ")" for a joint. Two models
- * whose layers all have equal texts compute equal functions. */
+ * of equal input shapes and classes compute equal functions if all layers have equal texts. */
 const char *model_layer(const struct model *model, int i);
 
 /* Prints a table with a row per layer: text, output shape, parameters, floating-point operations of
@@ -146,10 +146,10 @@ void model_init_part(const struct model *model, uint64_t seed, size_t first, siz
  * whose logits are computed at once (model_use.logits_floats). */
 const float *model_forward(struct model *model, const float *weights, const float *x, int batch);
 
-/* Continues one sequence with a key-value cache. Returns logits[count, model_outputs] of positions
- * from .. from+count-1, whose tokens are x[count]. Earlier calls must have computed all positions
- * before `from`: from <= model_stepped. Only for models of sequences that do not recompute. Tests:
- * tests/unit/model/test_step.c. */
+/* Continues one sequence with a key-value cache. Returns the outputs [count, model_outputs] of
+ * positions from .. from+count-1, whose tokens are x[count]. Earlier calls must have computed all
+ * positions before `from`: from <= model_stepped. Only for models of sequences that do not
+ * recompute. Tests: tests/unit/model/test_step.c. */
 const float *model_step(struct model *model, const float *weights, const float *x, int from,
                         int count);
 
