@@ -28,7 +28,7 @@ struct batch_size {
 };
 
 /* Returns the largest batch whose samples, of sample_bytes each, fit into batch_bytes: a power of
- * two from BATCH_SIZE_MIN to BATCH_SIZE_MAX. */
+ * two from BATCH_SIZE_MIN, which is returned even if it does not fit, to BATCH_SIZE_MAX. */
 uint32_t batch_size_max(size_t sample_bytes, uint64_t batch_bytes);
 
 /* Returns the next batch size of a machine that learns samples_per_s samples per second with

@@ -88,9 +88,9 @@ void learner_gradient(struct learner *learner, float *host);
  * (tests/unit/model/test_learner.c). */
 uint32_t learner_descend(struct learner *learner, const float *host);
 
-/* Second half of a step without the optimizer and its moments: weights −= scheduled rate ·
- * host[P]. Running statistics of normalisation layers move as in learner_step. Returns the number
- * of samples. */
+/* Second half of a step by plain SGD: weights −= scheduled rate · host[P]. Overwrites the
+ * optimizer's first moment. Running statistics of normalisation layers move as in learner_step.
+ * Returns the number of samples. */
 uint32_t learner_descend_plainly(struct learner *learner, const float *host);
 
 /* Returns the free and total memory of the device; its total is 0 on the CPU. */
@@ -157,7 +157,8 @@ uint32_t learner_tests(const struct learner *learner, bool all);
  * options->test_from .. test_to-1. Returns zeros if the learner makes no evaluations. */
 struct evaluation learner_evaluate(struct learner *learner, bool all);
 
-/* Evaluates the base without and with these updates, as learner_evaluate does. Changes nothing. */
+/* Evaluates the base without and with these updates, on samples options->test_from .. test_to-1.
+ * Changes neither base nor weights. */
 struct base_trial learner_trial(struct learner *learner, const struct update *updates,
                                 uint32_t count);
 
@@ -194,10 +195,10 @@ void learner_write_block(struct learner *learner, size_t first, size_t count, co
 uint32_t learner_moments(const struct learner *learner);
 
 /* learner_save copies the learner, or the entries that the state names, to the state;
- * learner_restore copies them back. A restored learner continues bit for bit
- * (tests/unit/model/test_comeback.c), except for the factor of learner_scale_rate and what
- * replica_restore drops. To restore a learner that was saved in parts, pass each record to
- * learner_replay, then a state without entries to learner_restore. */
+ * learner_restore copies them back, except the averaged base (learner_set_average). A restored
+ * learner continues bit for bit (tests/unit/model/test_comeback.c), except for learner_scale_rate,
+ * learner_count_learners and what replica_restore drops. To restore a learner that was saved in
+ * parts, pass each record to learner_replay, then a state without entries to learner_restore. */
 void learner_save(const struct learner *learner, struct learner_state *state);
 void learner_restore(struct learner *learner, const struct learner_state *state);
 void learner_replay(struct learner *learner, const struct snapshot_record *record);

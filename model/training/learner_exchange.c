@@ -37,7 +37,7 @@ static void reset_to_base(struct learner *learner)
     learner->steps = 0;
 }
 
-/* Searches for the first saturated entry only once, because the search reads all entries. */
+/* Searches for the first saturated entry only once, because the search is slow. */
 static void note_saturation(struct learner *learner)
 {
     struct learner_saturation *saturation = &learner->saturation;

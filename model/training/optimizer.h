@@ -34,7 +34,7 @@ struct optimizer {
     uint64_t warmup_samples; /* samples during which the rate rises */
     /* STEP: samples between two falls; COSINE, DOWNHILL: samples at the end of the fall, more than
      * warmup_samples; INVERSE_ROOT: samples of each node after the warm-up until the rate has
-     * fallen by √2. */
+     * fallen by a factor of √2. */
     uint64_t period_samples;
     float decay; /* STEP: factor on the rate at each fall; other schedules: least rate / sgd.rate */
 };

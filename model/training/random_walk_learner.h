@@ -48,8 +48,8 @@ const struct update *random_walk_publish(struct random_walk *random_walk,
                                          const struct publish_terms *terms);
 void random_walk_apply(struct random_walk *random_walk, const struct update *update, float beta);
 double random_walk_agreement(const struct random_walk *random_walk, const struct update *update);
-/* Evaluates the base as learner_trial does. The accuracy of a random walk is 1 / (1 + the mean
- * square of the base's weights in units of 0.032). */
+/* Evaluates the base as learner_trial does. The accuracy of a random walk is 1 / (1 + 1000 · the
+ * mean square of the base's weights). */
 struct base_trial random_walk_trial(const struct random_walk *random_walk,
                                     const struct update *updates, uint32_t count);
 void random_walk_apply_own(struct random_walk *random_walk, const struct update *update,
