@@ -13,10 +13,10 @@
  *   …, h, w  images or a volume   … x h x w: all dimensions before the last two are channels
  *   h, w, c  images whose channels are last, read as c x h x w (npy_file_order)
  *
- * y has integers of any type: one label for each sample; or floats: numbers to predict, or labels
- * if the task is CLASSES. If the task is AUTO, float64 (NumPy's default) are labels if they look
- * like labels: one whole number for each sample, in 0 .. k-1 with k <= 1000, and each number occurs
- * at least four times. Other whole numbers, one for each sample, are numbers to predict, and
+ * y has integers of any type or bool: one label for each sample; or floats: numbers to predict, or
+ * labels if the task is CLASSES. If the task is AUTO, float64 (NumPy's default) are labels if they
+ * look like labels: one whole number for each sample, in 0 .. k-1 with k from 2 to 1000, and each
+ * occurs at least four times. Other whole numbers, one for each sample, are numbers to predict, and
  * dataset.look is LOOK_WHOLE_NUMBERS if their range is below 1000. Rows with a one and otherwise
  * zeros are also numbers to predict, and dataset.look is LOOK_ONE_HOT. Only the samples of the
  * shard are held in memory. Tests: tests/unit/model/test_arrays.c.

@@ -4,8 +4,8 @@
  *   batch of the step: x ──────────────────────────────────────────────┴─ augment ─► x
  *
  *   flip    mirrored left to right, with probability 1/2
- *   crop    moved by at most `crop` pixels in both directions: the image is padded with black and
- *           cut back to its size (He et al. 2016)
+ *   crop    moved by at most `crop` pixels in both directions: the image is padded with black
+ *           (floats: with 0) and cut back to its size (He et al. 2016)
  *   cutout  a square with sides of `cutout` pixels becomes 0, the mean of normalised pixels;
  *           its middle is anywhere in the image (DeVries, Taylor 2017)
  *

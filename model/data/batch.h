@@ -7,8 +7,8 @@
  * `stride` tokens of one long text, without gaps: sample i begins at position first + stride·i.
  * `first` is drawn for each epoch, so that windows are cut at different positions.
  *
- * Every sample of the shard comes once per epoch, whatever the batch size; a batch may span two
- * epochs. A checkpoint needs only epoch, index in the order, and seed.
+ * Every sample of the shard comes once per epoch, whatever the batch size; a batch may span
+ * epochs. A checkpoint needs only epoch, index in the order, seed and node.
  * Tests: tests/unit/model/test_batch.c.
  */
 #ifndef HEARSAY_MODEL_DATA_BATCH_H

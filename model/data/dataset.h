@@ -130,8 +130,8 @@ struct dataset_options {
 };
 
 /* Implements dataset_load_train and dataset_load_test; options->shard < options->shards. MISMATCH:
- * files do not belong together, or have too few samples. TOO_BIG: too many samples, or too large
- * labels or tokens. */
+ * arrays do not belong together, or there are too few samples. TOO_BIG: too many samples, or too
+ * large labels or tokens. */
 typedef enum error dataset_loader(struct dataset *dataset, const struct dataset_options *options,
                                   bool train, struct problem *problem);
 
