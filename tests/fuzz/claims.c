@@ -85,8 +85,8 @@ static uint64_t claimed_digest(void)
     return digest;
 }
 
-/* Sends a VERSION message with the claim. Each bit of `shape` replaces one field by an invented
- * value. */
+/* Sends a VERSION message with the claim. The bits of `shape` replace fields by invented values and
+ * set flags. */
 void say_version(void)
 {
     uint8_t learned[CLAIMS_MAX * LEARNED_BYTES];
@@ -142,7 +142,8 @@ static void say_block(struct member *speaker, uint64_t block, uint8_t shape)
     (void)scene_say(scene, speaker, &message);
 }
 
-/* Sends one block of the claimed base, or all blocks that the node last requested. */
+/* Sends one block of the claimed base, or up to eight of the blocks that the node last requested.
+ */
 void say_blocks(void)
 {
     struct member *speaker = pick_member();

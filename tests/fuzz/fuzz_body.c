@@ -1,6 +1,6 @@
-/* A rumor's body, decoded by two decoders. The node's decoder reads eight levels at a time. The one
- * here reads bit by bit, as wire/body_codec.h describes. Both must accept the same bodies and
- * decode equal entries. */
+/* A rumor's body, decoded by two decoders. The node's decoder reads up to eight levels at a time.
+ * The one here reads bit by bit, as wire/body_codec.h describes. Both must accept the same bodies
+ * and decode equal entries. */
 #include "fuzz/fuzz.h"
 #include "wire/body_codec.h"
 
@@ -130,7 +130,7 @@ static void same_entries(const struct plain *plain, const uint32_t *index, const
         CHECK(index[i] == plain->index[i] && level[i] == plain->level[i]);
 }
 
-/* Checks that the entries are encoded in at most `bytes` bytes and decoded again unchanged. */
+/* Checks that the entries are unchanged after encoding and decoding. */
 static void comes_back(uint64_t parameters, uint32_t count, const uint32_t *index,
                        const int8_t *level)
 {

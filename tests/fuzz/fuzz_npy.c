@@ -1,5 +1,5 @@
-/* NumPy arrays of samples and targets: every label is below the number of classes. Training and
- * test data together have as many samples as the arrays. */
+/* NumPy arrays of samples and targets: every label is below the number of classes, and no number is
+ * NaN or infinite. */
 #include "data/dataset.h"
 #include "fuzz/file.h"
 #include "fuzz/fuzz.h"

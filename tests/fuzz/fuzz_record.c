@@ -1,5 +1,5 @@
-/* Member records: an accepted record is encoded again with equal fields, and its address can be
- * dialled. */
+/* Member records: an accepted record is encoded again with equal fields, and its host is a
+ * terminated text. */
 #include "fuzz/believe.h"
 #include "fuzz/fuzz.h"
 #include "wire/record.h"

@@ -1,4 +1,4 @@
-/* Scenarios: an accepted scenario has groups, links and times within their bounds. */
+/* Scenarios: an accepted scenario has groups, faults and rates within their bounds. */
 #include "fuzz/file.h"
 #include "fuzz/fuzz.h"
 #include "scenario/scenario.h"

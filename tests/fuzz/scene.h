@@ -46,8 +46,8 @@ struct scene {
     uint64_t now_ns;
     uint64_t drawn;     /* number of the learner's publications, which seeds the next one */
     bool is_training;   /* true between the node's first order to train and its last publication */
-    bool is_stepping;   /* a step is running; orders to the learner wait for its end */
-    bool is_over;       /* the node has requested its end */
+    bool is_stepping;   /* a step is running; orders except READ wait for its end */
+    bool is_over;       /* the node has requested to end or to restart */
     bool refuses_calls; /* no member accepts the node's dials */
     uint8_t context[CONTEXT_BYTES];
     int32_t units[SCENE_PARAMETERS]; /* the learner's base */
@@ -56,7 +56,7 @@ struct scene {
 };
 
 /* Makes a scene with an unchanged base. node_calls: the node dials the members; otherwise they dial
- * it. All handshakes are complete, but no HELLO was sent. */
+ * it. All handshakes are complete, but no member has sent HELLO. */
 struct scene *scene_new(bool node_calls);
 
 /* scene_keep saves the present state; scene_undo restores it. */
@@ -81,12 +81,13 @@ void scene_send_raw(struct scene *scene, struct member *member, const uint8_t *b
 void scene_pass(struct scene *scene, uint64_t span_ns);
 void scene_step(struct scene *scene, uint32_t steps, uint64_t samples);
 
-/* Begins or ends a step of the learner. Orders to the learner wait while a step runs. */
+/* Begins or ends a step of the learner. Orders to the learner except READ wait while it runs. */
 void scene_set_stepping(struct scene *scene, bool is_stepping);
 
 extern const struct executor_ops scene_learner;
 
-/* Performs all actions that the node requests. Every function that changes the node calls it. */
+/* Delivers the members' messages and performs all actions that the node requests. Every function
+ * that changes the node calls it. */
 void scene_run(struct scene *scene);
 
 void scene_check(const struct scene *scene);

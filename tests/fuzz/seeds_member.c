@@ -57,7 +57,7 @@ static void false_base(void)
     seed_put("member", "false_base", NULL, 0, script, sizeof script);
 }
 
-/* Member 0 requests the node's base, and six blocks from block 0 on. */
+/* Member 1 requests the node's base, and six blocks from block 0 on. */
 static void serving(void)
 {
     static const uint8_t script[] = {
@@ -152,7 +152,7 @@ static void votes(void)
 #define ASK(who, count) SAY_ANYTHING, who, INFERENCE - 1, 0, count, 0, 0, 0, 2 * (count)
 
 /* Two clients send inference requests without HELLO: for the format, for one sample, too early,
- * during a step, and with too many samples. One client hangs up before the reply. */
+ * during a step, and with too many samples. */
 static void asking(void)
 {
     static const uint8_t script[] = {

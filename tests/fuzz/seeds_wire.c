@@ -144,7 +144,7 @@ static void orders(void)
     seed_put("order", "rekey", NULL, 0, bytes, count);
 }
 
-/* Heads of the seeds: both peers' credentials, and for each flight its changes and pieces. */
+/* Each seed holds both peers' credentials, and for each flight its changes and pieces. */
 static void handshakes(void)
 {
     static const uint8_t in_pieces[] = {0, 0, 0, 7, 0, 1, 0, 100};
