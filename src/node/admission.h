@@ -16,8 +16,9 @@ struct node;
 
 #define NODE_LISTED_MAX 1024
 
-/* Replaces the member list. ids: `count` ids, one after the other. Ends conversations with nodes
- * that are not on the new list. May be called before the first event and at any later time. */
+/* Replaces the member list. ids: `count` ids, one after the other. Unless orders admit members,
+ * ends conversations with nodes that are not on the new list. May be called before the first event
+ * and at any later time. */
 void node_on_members(struct node *node, uint64_t now_ns, const uint8_t *ids, uint32_t count);
 
 /* How a node has become a member, as this node sees it. */
@@ -30,7 +31,7 @@ enum admission {
 enum admission node_admission(const struct node *node, const uint8_t id[static ID_BYTES]);
 
 /* A stranger: a node that other members accept and this node does not. i < node_strangers, one
- * entry per incarnation. Only the last few hundred are kept. */
+ * entry per incarnation. Only the last 256 are kept. */
 struct node_stranger {
     uint8_t id[ID_BYTES];
     uint64_t incarnation;

@@ -2,40 +2,41 @@
  *
  *   a rumor arrives ──► length of its publication per credited sample
  *     allowed    a multiple of the median, larger for a faster member
- *     beyond     Σ (moving average / allowed - 1), never below 0                    > BEYOND_MOST
+ *     beyond     Σ min(moving average / allowed - 1, HIT_MOST), never below 0       > BEYOND_MOST
  *                once per publication, when the next one starts
  *   the learner has applied it ──► agreement with the residual, the cosine (exchange/replica.h)
  *     usual      its moving average; typical: the median over members
  *     against    Σ min(-agreement, typical - agreement - AGREEMENT_GAP), never below 0
  *                                                                                   > AGAINST_MOST
  *
- * The residual accumulates this node's last training steps. So the agreement is, to first order,
- * how much the rumor lowers this node's loss. It costs about as much as applying the rumor, and no
- * sample; broadcast/apply.c bounds how often it is computed. Both sums are sequential tests (CUSUM:
- * Page 1954). Occasional evidence leaves them at 0. Steady evidence passes the bound within a few
- * rumors, and the attack began when the sum last left 0. With unlike data an honest member may act
- * against this node, and late in training few members agree. So a rumor must disagree, and clearly
- * more than the median, to count. At an equilibrium, where the updates of n like nodes add up to 0,
- * any two of them have an agreement of -1 / (n - 1): -1 of two nodes, -0.5 of three. So nothing
- * counts while no two members can be compared. Of two, the higher agreement is the median.
+ * The residual accumulates this node's last training steps. So the sign of the agreement shows, to
+ * first order, whether the rumor lowers this node's loss. It costs about as much as applying the
+ * rumor, and no sample; broadcast/apply.c bounds how often it is computed. Both sums are sequential
+ * tests (CUSUM: Page 1954). Occasional evidence fades to 0. Steady evidence passes the bound
+ * within a few rumors, and the attack began when the sum last left 0. With unlike data an honest
+ * member may act against this node, and late in training few members agree. So a rumor must
+ * disagree, and clearly more than the median, to count. At an equilibrium, where the updates of n
+ * like nodes add up to 0, any two of them have an agreement of -1 / (n - 1): -1 of two nodes, -0.5
+ * of three. So no agreement counts as evidence while no two members can be compared. Of two, the
+ * higher agreement is the median.
  *
  * A publication that is too long moves the base too far in any direction. Lengths change during
  * training, most of all in the beginning. So a publication is judged when the next one starts and
  * the others' publications of that time have arrived, and one alone is never enough. A member that
- * learns r times as fast has a larger share and may publish sqrt(r) times the length. Lengths are
- * per sample, so the time of arrival does not matter; with equal shares they are per second.
- * Credited samples are at most what the member can have learned since its last rumor at twice its
- * reported speed, or twice the median speed if that is higher. A member with several times smaller
- * batches makes more steps per sample and is found as well: all nodes should train alike
- * (configs/README.md).
+ * learns r times as fast as the median has a larger share and may publish sqrt(r) times the length,
+ * up to a limit. Lengths are per sample, so the time of arrival does not matter; with equal shares
+ * they are per second. Credited samples are at most what the member can have learned since its last
+ * rumor at twice its reported speed, or twice the median speed if that is higher, plus ten seconds
+ * that it has not claimed. A member with several times smaller batches makes more steps per sample
+ * and is found as well: all nodes should train alike (configs/README.md).
  *
  * Publications from a partition, or from before the member met any other, are longer because its
  * share of a smaller swarm is larger. They do not count. An account covers all incarnations of a
  * member. A new incarnation may have trained alone and publish everything at once. That counts only
- * if it is many times too long, and separately from later publications.
+ * if it is more than three times too long, and separately from later publications.
  *
- * An expulsion takes out the latest publications only. Other members have since learned to
- * compensate for older ones, and taking those out would harm more than it repairs.
+ * A vote takes out the latest publications only. Other members have since learned to compensate for
+ * older ones, and taking those out would harm more than it repairs.
  *
  * This is one node's view: with very unlike data an honest node sometimes suspects another. The
  * consequences are in quarantine.h. Tests: tests/world/test_byzantine.c and test_member_account.c;
@@ -67,21 +68,21 @@ bool byzantine_allows(const struct node *node, uint32_t origin_index, double len
 /* Returns true if BYZANTINE_ENOUGH origins have published 32 rumors each. Until then the lengths of
  * publications fall fast, and byzantine_allows permits any length. */
 bool byzantine_is_calm(const struct node *node);
-/* Returns true if the median length is known. */
+/* Returns true if the median length that byzantine_allows uses is known. */
 bool byzantine_has_median(const struct node *node);
 /* Returns the time until which this origin's publications do not count, because they may be from a
  * partition. */
 uint64_t byzantine_apart_ns(const struct node *node, uint32_t origin_index);
 
-/* Updates the medians over members. Call it once a second. */
+/* Updates the medians over members. Call it every round of gossip. */
 void byzantine_review(struct node *node);
 
-/* Returns the next origin whose rumors are found harmful; NULL if there is none. Returns an origin
+/* Returns the next origin whose rumors are found harmful; NULL if there is none. Returns a member
  * again only after the evidence against it has faded, or in a new incarnation. */
 const struct origin *byzantine_next(struct node *node);
-/* The finding about one origin; NAN = unknown. harms: its rumors are harmful. agreement: their
- * average agreement with the residual. typical: median of `agreement` over members.
- * length: length of the origin's publications divided by the median. */
+/* The finding about one origin; NAN = unknown. harms: its rumors are harmful. agreement: moving
+ * average of their agreement with the residual. typical: median of `agreement` over members.
+ * length: average length of the origin's publications divided by the median. */
 struct byzantine_finding {
     bool harms;
     double agreement;

@@ -1,5 +1,5 @@
-/* Expulsion: applies an operator's order (orders/orders.h), a proof (orders/proofs.h) or a vote to
- * all folders.
+/* Expulsion: applies an operator's order (orders/orders.h), a proof (orders/proofs.h) or a majority
+ * of votes to all folders.
  *
  *   ORDERS, or the owner ──► orders: is it the next? ──► to all other neighbours, at once
  *   PROOF, or equivocation ──► proofs: is it stricter? ──► to all other neighbours, at once

@@ -39,7 +39,7 @@ uint32_t node_proofs_changes(const struct node *node);
 struct node_proof {
     uint8_t id[ID_BYTES];
     uint64_t incarnation; /* incarnation whose rumors were false or harmful */
-    uint32_t keep;        /* number of rumors of that incarnation that stay in the base */
+    uint32_t keep;        /* rumors of that incarnation before this number stay in the base */
     bool is_suspended;    /* all rumors of the member stay, because most logs no longer have them */
     bool is_voted;        /* the verdict that counts is the members' vote, not a proof */
 };
@@ -53,8 +53,8 @@ struct node_arrival {
 #define NODE_ARRIVALS 512 /* maximum arrivals that node_arrivals lists for one origin */
 /* Writes arrival times of rumors of origin i (inspect.h), newest first, and returns their number.
  * Lists the origin's last rumor, the one before node_reach if the log has it (the oldest that an
- * order may keep as the last), and some between these two, at least one second and 1/32 of their
- * age apart. */
+ * order may keep as the last), and some between these two, apart by at least one second and 1/32 of
+ * the newer one's age. */
 uint32_t node_arrivals(const struct node *node, uint64_t now_ns, uint32_t i,
                        struct node_arrival out[static NODE_ARRIVALS]);
 /* Returns the time since which the log has every rumor. If node_arrivals returns 0 for an

@@ -33,7 +33,7 @@ struct node_stats {
     uint64_t sent_bytes;            /* bytes passed to the transport */
     uint64_t received_bytes;        /* bytes received from the transport */
     uint64_t control_sent_bytes;    /* encrypted bytes of all sent messages except RUMOR */
-    uint64_t queued_bytes_most;     /* bytes in the longest send queue at present */
+    uint64_t queued_bytes_most;     /* most bytes queued for one peer at present */
     uint64_t log_held_bytes;
     uint32_t blocks;       /* blocks in a base */
     uint32_t blocks_held;  /* blocks of the fetched base that the learner was given */
@@ -50,7 +50,8 @@ void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *sta
 
 /* Returns node_stats.digest; fast enough to be called after every event. */
 uint64_t node_digest(const struct node *node);
-/* Returns true if the learner's base may have this digest after all updates that the node gave it.
+/* Returns true if the learner's base may have this digest once no rumor waits, except withheld
+ * ones.
  */
 bool node_is_base(struct node *node, uint64_t digest);
 /* Returns node_stats.waiting; fast enough to be called after every event. */

@@ -197,9 +197,9 @@ static bool others_train(const struct node *node)
     return false;
 }
 
-/* Returns true if all leaving members have this node's base. A finished member (settled, but not
- * training) is not compared while another member trains, because the bases of running members
- * change all the time. */
+/* Returns true if all leaving members have settled with this node's base. A finished member
+ * (settled, but not training) is not compared while another member trains, because the bases of
+ * running members change all the time. */
 static bool leavers_agree(const struct node *node)
 {
     const struct members *members = membership_members(node);

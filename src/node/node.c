@@ -353,7 +353,7 @@ void node_on_incarnation(struct node *node, uint64_t now_ns, uint64_t incarnatio
     begin_event(node, now_ns);
     CHECK(publishing_state(node) != PUBLISHING_OUT);
     if (!replace_version_raise_incarnation(node, incarnation))
-        return; /* the table of origins is full, as a note says */
+        return; /* the table of origins is full */
     identity_clash_on_reserved(node, incarnation);
     member_gossip_sign_again(node);
     member_gossip_flush(node);

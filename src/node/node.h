@@ -46,7 +46,7 @@ struct node_limits {
     uint32_t incarnations_max;
     /* Maximum origins listed in each BLOCK; 0 = LISTED_MAX of transfer/serve.c. For tests. */
     uint32_t listed_max;
-    uint32_t half_open_max; /* maximum accepted peers that have not shown the swarm key */
+    uint32_t half_open_max; /* maximum accepted peers in the handshake */
     /* Of these peers, at most this many from one network of addresses (address_network). */
     uint32_t half_open_per_net_max;
     bool low_ports;   /* other members' addresses with a port below 1024 may be dialled */
@@ -59,7 +59,7 @@ struct node_limits {
     uint64_t silence_ns;           /* silence after which a conversation with a neighbour ends */
     size_t send_queue_bytes;       /* maximum bytes queued for one peer */
     double notes_per_s;            /* maximum notes per second that other nodes can cause */
-    uint32_t apply_window;         /* maximum entries that the learner may have without an answer */
+    uint32_t apply_window;         /* maximum unanswered entries, or one larger rumor */
     struct inference_form answers; /* inference requests that the node serves */
     uint16_t protocol_max; /* newest protocol version to speak; 0 = PROTOCOL_NEWEST. For tests. */
 };
@@ -100,7 +100,7 @@ struct node_options {
 
     uint16_t listen_port;     /* port on which the node listens; 0 = it only dials */
     struct address advertise; /* address to dial this node; host "" = as others see it */
-    struct address seeds[NODE_SEEDS_MAX]; /* addresses from the user, which are dialled first */
+    struct address seeds[NODE_SEEDS_MAX]; /* addresses from the user */
     uint32_t seeds_count;
 
     bool trains; /* false = the node only relays */
@@ -122,7 +122,7 @@ struct node_options {
     size_t log_bytes;
     /* bytes of blocks per second sent while training; 0 = unlimited; or NODE_SERVE_AUTO */
     uint64_t serve_bytes_per_s;
-    uint64_t save_ns;  /* time between checkpoints; 0 = no checkpoints */
+    uint64_t save_ns;  /* time between checkpoints; 0 = no periodic checkpoints */
     uint64_t grace_ns; /* longest time that leaving may take */
     struct node_limits limits;
 };

@@ -11,8 +11,8 @@
  * A publication that is too long is withheld until it no longer counts as too long, or until there
  * was time to vote. Then the learner gets it. So an honest member's work is late at worst, all
  * nodes end with the same base, and a publication that a majority finds harmful in that time never
- * moves the base. Length alone is no reason for a vote: an honest publication may be 100 times as
- * long as others when training has just begun, or after a member's data have changed. One that
+ * moves the base. One long publication is no reason for a vote: an honest publication may be far
+ * longer than others when training has just begun, or after a member's data have changed. One that
  * this node has voted against stays withheld for minutes, as long as the log has space. A leaving
  * node waits for the decision, and a joiner withholds rumors until it knows how long publications
  * are. A vote only names rumors that this node's log can still take out, so most nodes can carry
@@ -35,8 +35,8 @@ void quarantine_on_votes(struct node *node, const struct peer *from, const struc
 bool quarantine_next_trial(struct node *node, struct action *action);
 /* Votes against the author if the trial shows that its withheld rumors harm. */
 void quarantine_on_trial(struct node *node, const struct base_trial *trial);
-/* Casts votes, releases rumors that were withheld long enough, and adds notes. Call it once a
- * second. */
+/* Casts votes, releases rumors that were withheld long enough, and adds notes. Call it every round
+ * of gossip. */
 void quarantine_review(struct node *node);
 
 #endif

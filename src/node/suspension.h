@@ -3,13 +3,13 @@
  * member could stop a swarm with a proof of its own old lie. So the majority counts: all nodes take
  * out the rumors that most nodes have taken out, and rumors that most cannot take out stay.
  *
- *   of this node and the neighbours that have shown a version, most have rumors beyond the limit
+ *   this node has rumors beyond the limit, and most of its neighbours have or may have them
  *     ──► no base is taken over because of that proof
- *     ──► if that lasts, or on a lasting tie: the proof is suspended. These rumors and all that
- *         follow count; the author stays expelled
+ *   of this node and the neighbours with a known vote, at least half have them, for long
+ *     ──► the proof is suspended. These rumors and all that follow count; the author stays expelled
  *   most have none ──► the proof is obeyed (again)
  *
- * Tests: tests/world/test_equivocation.c.
+ * Tests: tests/world/test_suspension.c.
  */
 #ifndef HEARSAY_NODE_SUSPENSION_H
 #define HEARSAY_NODE_SUSPENSION_H

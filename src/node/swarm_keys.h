@@ -30,8 +30,8 @@ void node_on_clock(struct node *node, uint64_t now_ns, uint64_t wall_ms);
 enum error node_on_swarm_key(struct node *node, uint64_t now_ns,
                              const uint8_t key[static KEY_BYTES], struct problem *problem) MUST_USE;
 
-/* Writes the accepted keys into out[NODE_SWARM_KEYS_MAX], newest first, and returns the number
- * of bytes. Returns 0 before an order has introduced a key. The keys have changed if
+/* Writes the accepted keys into out[NODE_SWARM_KEYS_MAX], newest first, and returns the number of
+ * bytes. Returns 0 unless an order introduced the newest key. The keys have changed if
  * node_swarm_keys_changes has grown. Wipe `out` after use, because keys are secret. */
 size_t node_swarm_keys(const struct node *node, uint8_t *out);
 uint32_t node_swarm_keys_changes(const struct node *node);

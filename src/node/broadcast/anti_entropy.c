@@ -44,7 +44,7 @@ static size_t put_whole(const struct node *node, uint8_t **learned)
 }
 
 /* Writes half of a slice to `out` and returns its number of entries. Successive calls rotate over
- * the origins that published most recently, twice as many as there are live members. */
+ * the origins that published most recently, at least twice as many as there are live members. */
 static size_t put_latest(struct node *node, uint8_t *out)
 {
     struct broadcast *broadcast = node->broadcast;
@@ -56,7 +56,8 @@ static size_t put_latest(struct node *node, uint8_t *out)
     return entries;
 }
 
-/* Writes the next slice of our version for this peer into scratch. Returns the entries written. */
+/* Writes the next slice of our version for this peer into scratch. Returns the number of entries.
+ */
 static size_t put_slice(struct node *node, const struct peer *peer)
 {
     struct versions *versions = &node->broadcast->versions;

@@ -54,7 +54,7 @@ const struct update *broadcast_logged(struct node *node, const uint8_t *rumor, u
 }
 
 /* Returns true if the log has no later copy of this rumor. A copy arrives after a retraction if a
- * later order keeps more of the expelled member's rumors. */
+ * later verdict keeps more of the expelled member's rumors. */
 static bool is_latest_copy(const struct broadcast *broadcast, const struct rumor_log_entry *entry)
 {
     uint32_t bytes;
@@ -100,8 +100,8 @@ void apply_add_given(struct apply *apply, uint32_t entries, struct given given)
     apply->taken_out += given.takes_out;
 }
 
-/* Returns true if this rumor is to be compared with the residual. Excludes small rumors, whose
- * agreement says little, and all but one rumor of a burst. */
+/* Returns true if this rumor is to be compared with the residual, which only a training node has.
+ * Excludes small rumors, whose agreement says little, and all but one rumor of a burst. */
 static bool is_compared(const struct node *node, struct origin *origin, uint32_t entries)
 {
     if (!node->options.trains || entries < COMPARED_MIN || node->now_ns < origin->compare_ns)

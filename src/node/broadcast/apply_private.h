@@ -11,8 +11,8 @@ struct retract {
     uint64_t rumors; /* rumors to retract that the learner was not given yet, negated */
 };
 
-#define APPLYING_MAX 256 /* maximum unanswered rumors that the learner may have */
-#define GIVEN_MAX    512 /* maximum unanswered rumors and blocks that the learner may have */
+#define APPLYING_MAX 256 /* at this many unanswered requests, no further rumor is given */
+#define GIVEN_MAX    512 /* maximum unanswered rumors, blocks and trials */
 
 /* An unanswered rumor, block or trial: one that was given to the learner, which has not answered.
  */
@@ -24,7 +24,7 @@ struct given {
     uint32_t origin_index;
     uint32_t seq;            /* number of the rumor */
     uint64_t at;             /* position of the rumor in the log, unless takes_out */
-    struct signed_head last; /* head of the origin's last rumor in the base before this one */
+    struct signed_head last; /* head of the origin's last rumor in the base before this request */
 };
 
 /* Memory for the rumors of a trial. */
@@ -36,12 +36,12 @@ struct trial_room {
 
 struct apply {
     struct decoded decoded;        /* decoded rumors that wait for the learner */
-    uint32_t entries;              /* sum of the entries of unanswered rumors and blocks */
-    uint64_t rumors;               /* unanswered rumors and blocks */
+    uint32_t entries;              /* sum of the entries of unanswered rumors, blocks and trials */
+    uint64_t rumors;               /* unanswered rumors, blocks and trials */
     uint32_t blocks;               /* unanswered blocks */
     uint32_t taken_out;            /* unanswered negated rumors */
-    struct given given[GIVEN_MAX]; /* ring of the unanswered rumors and blocks */
-    uint32_t given_first;          /* index of the oldest rumor or block in `given` */
+    struct given given[GIVEN_MAX]; /* ring of the unanswered rumors, blocks and trials */
+    uint32_t given_first;          /* index of the oldest one in `given` */
     struct trial_room *trial;      /* NULL = this node makes no trials */
     uint64_t *withheld;            /* bits by origin index: the origin's rumors are withheld */
     bool is_full;                  /* the next rumor waits until the learner accepts more entries */

@@ -30,7 +30,8 @@ static uint64_t barred_of(const struct node *node, const struct version_entry *e
     return entry->next - origin->next;
 }
 
-/* A slice shows only some entries, so a slice never lowers the known number of refused rumors. */
+/* A slice shows only some entries, so a slice with entries never lowers the known number of refused
+ * rumors. Between nodes with equal members that number is 0. */
 struct message barred_take_out(struct node *node, const struct peer *from,
                                const struct message *version)
 {

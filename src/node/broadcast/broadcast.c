@@ -182,8 +182,8 @@ static uint32_t incarnations_of(const struct versions *versions, const uint8_t *
 }
 
 /* Returns true if the table may take another origin of a node that already has `incarnations`
- * origins. An entry is never freed, because its rumors stay in the sum. So neither a node that
- * restarts often nor many unknown nodes may fill the table. */
+ * origins. An entry with rumors is never freed, because they stay in the sum. So neither a node
+ * that restarts often nor many unknown nodes may fill the table. */
 static bool may_have_place(const struct versions *versions, uint32_t incarnations)
 {
     CHECK(versions->count <= versions->max);
@@ -267,7 +267,7 @@ uint64_t broadcast_lag_ns(const struct node *node, uint64_t now_ns)
     return lag_ns;
 }
 
-/* If only one origin's rumors are missing, a neighbour was probably lost: that is no lag. */
+/* If few origins' rumors are missing, a neighbour was probably lost: that is no lag. */
 bool broadcast_lags(const struct node *node)
 {
     CHECK(node->broadcast->repair.behind <= node->broadcast->versions.count);

@@ -51,17 +51,18 @@ uint64_t broadcast_advanced_ns(const struct node *node);
 void broadcast_set_lacks_first(struct node *node);
 bool broadcast_lacks_first(const struct node *node);
 
-/* Returns for how long the longest-missing rumor has been missing; 0 = none is missing. In
- * BASE_ROLLING, returns the age of the base. */
+/* Returns for how long the longest-missing rumor has been missing; 0 = none is missing. Ignores
+ * rumors that no neighbour has shown for a minute. In BASE_ROLLING, returns the age of the base. */
 uint64_t broadcast_lag_ns(const struct node *node, uint64_t now_ns);
-/* Returns true if rumors of at least half of the members are missing, or in BASE_ROLLING. */
+/* Returns true if rumors are missing of at least half as many origins as members are live, or in
+ * BASE_ROLLING. */
 bool broadcast_lags(const struct node *node);
-/* Returns the time of the last request for rumors of an unknown origin, or of any origin while
- * broadcast_lags; 0 = never. */
+/* Returns the time of the last request for rumors of an unknown origin, or of repair_review's last
+ * request while broadcast_lags; 0 = never. */
 uint64_t broadcast_asked_ns(const struct node *node);
 
-/* Returns the number of rumors, over all origins, that the neighbour is known to have; 0 while its
- * base is incomplete. */
+/* Returns the number of rumors, over all origins, that the neighbour's last version states; 0 while
+ * its base is incomplete. */
 uint64_t broadcast_knows(const struct node *node, const struct peer *peer);
 void broadcast_set_knows(struct node *node, const struct peer *peer, uint64_t rumors);
 /* Returns true if the neighbour has all rumors of this node's present incarnation. */
@@ -79,7 +80,7 @@ void broadcast_set_partitioned(struct node *node, const struct peer *peer, bool 
 bool broadcast_is_together(const struct node *node, const struct peer *peer);
 /* Returns the slots of the neighbours for which broadcast_is_together is true. */
 struct slots broadcast_together(const struct node *node);
-/* Returns the slots of the neighbours to which this node's own rumors are pushed. */
+/* Returns the slots of the neighbours that are eager for this node's own rumors. */
 struct slots broadcast_eager(const struct node *node);
 
 /* Publishes an own update as rumors. Returns the bytes of these rumors. */
@@ -89,8 +90,8 @@ bool broadcast_has_published(const struct node *node);
  * (BASE_ROLLING). Such a node takes no rumors of other nodes. */
 void broadcast_set_fresh(struct node *node, uint64_t fresh_ns);
 
-/* The following functions pass rumors and blocks to the learner. An unanswered one was given to the
- * learner, which has not applied it yet. */
+/* The following functions pass rumors, blocks and trials to the learner. An unanswered one was
+ * given to the learner, which has not answered yet. */
 
 /* Sets *action to the next APPLY. Returns false if there is none. */
 bool broadcast_next_apply(struct node *node, struct action *action);
@@ -99,7 +100,8 @@ void broadcast_on_block_given(struct node *node, uint32_t entries);
 /* Returns true if the learner may be given `blocks` blocks in addition to its unanswered ones. */
 bool broadcast_may_give_blocks(const struct node *node, uint32_t blocks);
 bool broadcast_has_blocks_given(const struct node *node);
-/* Call it when the learner has applied the oldest unanswered rumor or block, with its entries. */
+/* Call it when the learner has answered the oldest unanswered rumor, block or trial, with its
+ * entries. */
 void broadcast_on_applied(struct node *node, uint32_t entries);
 /* Sets heads[origin_index] to the head of the origin's last rumor in the learner's base, or to NULL
  * if the base has none. The heads are valid until the next event. */
@@ -107,9 +109,9 @@ void broadcast_done(const struct node *node, const struct signed_head **heads);
 /* Returns true if the learner has applied every rumor before log position `newest`, except withheld
  * rumors. */
 bool broadcast_has_done(const struct node *node, uint64_t newest);
-/* Returns the number of entries in unanswered rumors and blocks. */
+/* Returns the number of entries in unanswered rumors, blocks and trials. */
 uint32_t broadcast_applying(const struct node *node);
-/* Returns the number of unanswered rumors and blocks. */
+/* Returns the number of unanswered rumors, blocks and trials. */
 uint64_t broadcast_applying_rumors(const struct node *node);
 bool broadcast_is_all_applied(const struct node *node);
 /* Decodes a rumor of the log. The result is valid until the next decoding. */
@@ -121,8 +123,9 @@ bool broadcast_is_pruned(const struct node *node, const struct peer *peer, uint3
 void broadcast_on_prune(struct node *node, const struct peer *from, uint64_t tag);
 void broadcast_on_first(struct node *node, const struct peer *from, uint32_t origin_index);
 void broadcast_on_twice(struct node *node, const struct peer *from, uint32_t origin_index);
-/* Stops the exchange of rumors with this neighbour in both directions, but takes the neighbour's
- * own rumors, unless in BASE_ROLLING. A request for rumors makes the link eager again. */
+/* Stops the exchange of live members' rumors with this neighbour in both directions. Each side's
+ * own rumors still pass, but in BASE_ROLLING this node takes none. A request for rumors makes the
+ * link eager again. */
 void broadcast_hold_back(struct node *node, const struct peer *peer);
 /* Makes `donor` the parent in every origin's tree, and holds back all other neighbours. */
 void broadcast_lean_on(struct node *node, const struct peer *donor);
@@ -136,8 +139,9 @@ void broadcast_on_sent(struct node *node, const struct peer *peer);
 void anti_entropy_show(struct node *node, const struct peer *peer, bool whole);
 void anti_entropy_show_all(struct node *node);
 /* Shows our version to one random neighbour, or to all while this node leaves. Sends the whole
- * version if it is short and differs from the neighbour's, or after a partition. Otherwise sends a
- * slice. Call it every round of gossip. */
+ * version if it is short and differs from the neighbour's, or, while this node stays, to a
+ * neighbour on the other side of a partition. Otherwise sends a slice. Call it every round of
+ * gossip. */
 void anti_entropy_round(struct node *node);
 /* Requests this neighbour's whole version, unless our base is incomplete. In a swarm of more than
  * 256 origins, does so at most every 10 s, because the version may fill a whole message. */

@@ -39,10 +39,11 @@ struct asked {
 struct repair {
     uint32_t missing;  /* origins whose missing rumors repair_review has to request */
     uint32_t behind;   /* origins of which a neighbour has rumors that this node lacks */
-    uint32_t turn;     /* index of the origin that repair_review checks next; rotates */
+    uint32_t turn;     /* calls of repair_review; modulo the origins, where the next call starts */
     uint64_t asked_ns; /* broadcast_asked_ns */
     struct asked asked[ASKED_MAX]; /* ring of recent requests for unknown origins */
-    uint32_t asked_next;           /* index in `asked` of the next entry to overwrite */
+    /* requests so far; modulo ASKED_MAX, the next index in `asked` */
+    uint32_t asked_next;
 };
 
 struct equivocation {
@@ -95,10 +96,10 @@ static inline bool peer_is_origin(const struct peer *peer, const struct origin *
 }
 
 /* Adds the origin of a new incarnation and returns it. Returns NULL if the table of origins must
- * not take it. Adds a note when the table is nearly full. */
+ * not take it. Adds a note when the table is nearly full, or does not take the origin. */
 struct origin *broadcast_meet(struct node *node, const struct peer *from,
                               const uint8_t id[static ID_BYTES], uint64_t incarnation);
-/* Like versions_add, and sets the origin's limit by the verdict on its node. */
+/* Like versions_add, and sets the origin's `keep` and `is_accused` by the verdict on its node. */
 struct origin *broadcast_add(const struct node *node, struct versions *versions,
                              const uint8_t id[static ID_BYTES], uint64_t incarnation);
 /* Returns true if another node's history may list one more incarnation of the node `id`. The limit
@@ -111,29 +112,30 @@ static inline bool origin_is_expelled(const struct origin *origin)
     return origin->keep != KEEP_ALL;
 }
 
-/* Returns how many origins, latest publication first, contain the origins of all live members:
- * twice the live members, at least ACTIVE_MIN. */
+/* Returns how many origins, latest publication first, are assumed to contain the origins of all
+ * live members: twice the live members, at least ACTIVE_MIN. */
 uint32_t broadcast_latest_origins(const struct node *node);
 
 /* Puts a rumor into the neighbour's queue. Returns false if the queue is full (push_backlog.c). */
 bool push_backlog_say(struct node *node, const struct peer *peer, const struct origin *origin,
                       const uint8_t *rumor, size_t bytes);
-/* Records that rumors of the origin from number `from` on wait for space in the queue. */
+/* Records that rumors of the origin from number `from` on wait for space in the queue, and makes
+ * the link lazy for them. */
 void push_backlog_add(struct broadcast_neighbour *neighbour, uint32_t origin_index, uint32_t from);
 void push_backlog_forget(struct broadcast_neighbour *neighbour, uint32_t origin_index);
 
 /* Asks this neighbour not to push this origin's rumors (broadcast_tree.c). */
 void tree_prune(struct node *node, const struct peer *peer, const struct origin *origin);
 
-/* Keeps a proof if two heads of one stream contradict each other. With ours = theirs, keeps a proof
- * if the head exceeds the limits of a valid rumor (equivocation.c). */
+/* Keeps a proof, unless one is kept, if two heads of one stream contradict each other. With ours =
+ * theirs, keeps a proof if the head exceeds the limits of a valid rumor (equivocation.c). */
 void equivocation_found(struct node *node, const struct signed_head *ours,
                         const struct signed_head *theirs);
 /* Keeps a proof if the origin signed the head of this refused rumor beyond the limits of a valid
  * rumor. */
 void equivocation_on_refused(struct node *node, const uint8_t *rumor, size_t bytes);
 /* Finds the head of the origin's rumor number `seq`, even if the rumor was retracted. Returns false
- * if the log lacks the rumor. */
+ * if the rumor is not the origin's last one and the log lacks it. */
 bool equivocation_head(const struct node *node, uint32_t origin_index, uint32_t seq,
                        struct signed_head *out);
 /* Sends the neighbour our heads of this origin's stream if the entry of the neighbour's version

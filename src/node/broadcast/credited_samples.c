@@ -9,7 +9,7 @@
 
 /* The largest reports of 1/4 of the learners, at least of one learner, are capped. */
 #define PART 4
-/* Two counts are equal if they differ by at most this part of one of them. */
+/* A count is clearly larger than another if it exceeds it by more than this part of the other. */
 #define NEAR (1.0 / 8)
 
 static int descending(const void *a, const void *b)

@@ -28,11 +28,11 @@ struct reported_samples {
 double credited_samples_sum(struct reported_samples *reported, uint32_t count, uint32_t learners);
 
 /* Returns the number of learned samples from which a node starts to count. all: samples ever
- * reported by all members; counted: credited samples (credited_samples_sum); said[count]: counts
- * of the other members, which the call reorders. One liar among three or more members can move the
- * lower median of `said` only between the others' values; one liar of two can never raise it. `all`
- * is exact, so it is the result unless it is clearly above that median. Then the result is the
- * larger of `counted` and the median. */
+ * reported by all members; counted: credited samples (credited_samples_sum); said[count]: counts of
+ * the other members, which the call reorders. If `said` has three or more counts, one liar can move
+ * their lower median only between the others' values. If it has two, a liar can never raise it.
+ * `all` is exact, so it is the result unless it is clearly above that median. Then the result is
+ * the larger of `counted` and the median. With count = 0 the result is `all`. */
 double credited_samples_begin(double all, double counted, uint64_t *said, uint32_t count);
 
 /* Returns the number of learned samples from which a node continues to count: `counted`, unless the

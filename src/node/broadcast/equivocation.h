@@ -7,10 +7,10 @@
  * Two heads of one stream that contradict each other prove to every node that the origin has signed
  * two rumors under one number (wire/equivocation_proof.h). A head that no rumor may have
  * (head_is_within) is a proof by itself. If only hashes differ, neighbours exchange heads: a node
- * that sees another hash at a known number sends its heads up to that number. The receiver finds
- * the first head that differs from its own. If the streams part before all these heads, the rumors
- * from that head on are taken out. The remaining rumors still differ, so the next VERSION leads to
- * earlier heads. Tests: tests/world/test_equivocation.c.
+ * that sees another hash at a known number sends its last 64 heads up to that number. The receiver
+ * finds the first head that differs from its own. If the streams part before all these heads, the
+ * rumors from that head on are taken out. The remaining rumors still differ, so the next VERSION
+ * leads to earlier heads. Tests: tests/world/test_equivocation.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_EQUIVOCATION_H
 #define HEARSAY_NODE_BROADCAST_EQUIVOCATION_H
@@ -26,8 +26,8 @@ void equivocation_on_heads(struct node *node, const struct peer *from, uint64_t 
 /* Returns true if each head of this history is signed by its origin and keeps the limits of
  * head_is_within. Does not check known heads again. */
 bool equivocation_is_honest_history(struct node *node, const uint8_t *history, uint32_t entries);
-/* Returns true if this history shows another stream of some origin than ours. Then keeps a proof if
- * one of our heads contradicts its head. */
+/* Returns true if this history shows another stream than ours of an origin without rumors to
+ * retract. Then keeps a proof if one of our heads contradicts its head. */
 bool equivocation_in_history(struct node *node, const uint8_t *history, uint32_t entries);
 /* Copies the kept proof (PROOF_BYTES, already checked) to `out` and forgets it. Returns false if no
  * proof is kept. */

@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 struct gap {
-    bool missing;              /* a neighbour has rumors of the origin that this node lacks */
+    bool missing;              /* repair_review has to request missing rumors of the origin */
     uint32_t missing_to;       /* number after the origin's last rumor that is known to exist */
     uint32_t missing_at;       /* value of the origin's `next` at missing_since_ns */
     uint32_t missing_gap;      /* number of missing rumors at missing_since_ns */
     uint64_t missing_since_ns; /* time of the last check of this gap */
-    uint64_t missing_from;     /* conn of the neighbour that has the missing rumors */
+    uint64_t missing_from;     /* conn of a neighbour that has the missing rumors */
     uint64_t asked_ns;         /* time of the last request to our parent; 0 = never */
     /* Time when repair.c last changed the parent; 0 = it may change the parent at once. */
     uint64_t changed_ns;

@@ -2,7 +2,8 @@
  * checkpoint and an exported model.
  *
  * Each entry is the signed head (wire/signed_head.h) of an origin's last rumor in the base; the
- * oldest origin comes first. So a history cannot be forged: each head is signed by its origin.
+ * origin that has published nothing for longest comes first. So a history cannot be forged: each
+ * head is signed by its origin.
  */
 #ifndef HEARSAY_NODE_BROADCAST_HISTORY_H
 #define HEARSAY_NODE_BROADCAST_HISTORY_H

@@ -9,8 +9,8 @@
 #include "node/lifecycle/lifecycle.h"
 
 /* An earlier process with a later incarnation has ended if no newer record of it comes for two of
- * its renewal periods, and this time. Half: a slow link may delay a record that long. Double: a
- * node whose clock was set back joins later. */
+ * its renewal periods, and this time. Half this time would be too short: a slow link may delay a
+ * record that long. Twice this time would delay the joining of a node whose clock was set back. */
 #define ENDED_NS (2 * SECOND_NS)
 /* Newer records that prove that a later start is alive: a dead process signs none. */
 #define RISES 1
@@ -90,8 +90,8 @@ static bool is_twins(const struct node *node, const struct bytes *bytes, struct 
            record_verify(bytes->at, node->context) == OK;
 }
 
-/* A node that has not joined ends only for a twin that is not leaving: a twin may leave because of
- * this node. */
+/* An earlier twin that is leaving does not end a node that has not joined: the twin may leave
+ * because of this node. */
 void identity_clash_on_record(struct node *node, const struct peer *from,
                               const struct bytes *record)
 {

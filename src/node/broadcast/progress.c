@@ -18,7 +18,7 @@ struct progress {
     uint64_t started_ns; /* time when this counting period started */
     uint64_t samples;    /* largest count of learned samples so far */
     bool has_begun;      /* `start` is the swarm's count, not only this node's */
-    bool is_late; /* the base was taken over, so the swarm had learned before this node joined */
+    bool is_late;        /* a base was taken over, so rumors may never have arrived here */
     struct reported_samples *reported; /* [members_max + 1] scratch buffer, by member number */
     uint64_t *said; /* [members_max] scratch buffer for counts that other members report */
 };
@@ -72,7 +72,8 @@ double progress_claimed(const struct node *node)
 }
 
 /* Sets reported[], by member number, to the samples that each member reported in this period. The
- * last entry is the sum over former members. Returns the number of other members with reports. */
+ * last entry, at members->count, is the sum over former members. Returns the number of other
+ * members with reports; all former members count as one. */
 static uint32_t tally(const struct node *node, struct reported_samples *reported)
 {
     const struct members *members = membership_members(node);
@@ -113,8 +114,9 @@ static uint64_t rounded(double samples)
     return (uint64_t)fmin(samples, SAMPLES_MAX);
 }
 
-/* Collects the counts of learned samples in the records of other members, or only of live ones.
- * Returns the number of collected counts. */
+/* Collects the counts of learned samples in the records of other members that are neither expelled
+ * nor barred, or only of live ones. Leaves out a relay that states none. Returns the number of
+ * collected counts. */
 static uint32_t ask_others(const struct node *node, bool only_live, uint64_t *said)
 {
     const struct members *members = membership_members(node);
@@ -181,8 +183,9 @@ static void count_on(struct node *node)
 }
 
 /* Returns true if the counts of `count` other members suffice to change this node's count. A single
- * count suffices only if there never was a third member. Otherwise an attacker would wait until all
- * other members are away. A returning node waits MEET_NS to meet all members. */
+ * count suffices only if no third member is live or has reported in this period. Otherwise an
+ * attacker would wait until all other members are away. Unless the count began at 0, this node also
+ * waits MEET_NS to meet all members. */
 static bool is_word_enough(const struct node *node, uint32_t count, uint32_t others)
 {
     const bool has_met =
@@ -191,8 +194,8 @@ static bool is_word_enough(const struct node *node, uint32_t count, uint32_t oth
     return count >= 2 || (has_met && others <= 1 && membership_live(node) <= 2);
 }
 
-/* A node that lacks rumors of many members must not adopt their counts: the samples of the missing
- * rumors would count again when the rumors arrive. */
+/* A node that lacks rumors of half as many origins as members are live must not adopt their counts:
+ * the samples of the missing rumors would count again when the rumors arrive. */
 static bool lacks_claims(const struct node *node)
 {
     const uint32_t behind = node->broadcast->repair.behind;

@@ -7,8 +7,8 @@
  *
  * Only reports of the present period, an hour long, are doubted. A joiner cannot verify the swarm's
  * earlier history; the other members did, and their records state their counts. A node whose count
- * is far below the counts of several members starts a new period at their median. Tests:
- * tests/unit/node/test_credited_samples.c and tests/world/test_rate_schedule.c.
+ * is clearly below the lower median of the other live members' counts starts a new period at that
+ * median. Tests: tests/unit/node/test_credited_samples.c and tests/world/test_rate_schedule.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_PROGRESS_H
 #define HEARSAY_NODE_BROADCAST_PROGRESS_H
@@ -20,10 +20,10 @@ struct progress *progress_new(struct arena *arena, const struct node *node,
                               struct versions *versions);
 size_t progress_arena_bytes(const struct node_options *options);
 
-/* Call it when this node has taken over another version. A node that has not joined then begins at
+/* Call it when another version has replaced this node's. A node that has not joined then begins at
  * the counts of other members. */
 void progress_on_takeover(struct node *node);
-/* Updates the count. Call it once a second, and before training starts. */
+/* Updates the count. Call it every round of gossip, and before training starts. */
 void progress_review(struct node *node);
 
 uint64_t progress_samples(const struct node *node);

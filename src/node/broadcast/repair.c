@@ -152,6 +152,7 @@ void repair_slice(struct node *node, const struct peer *from, const struct messa
 
 /* The log of a node that took over a base lacks that base's rumors, so this node asks another
  * neighbour. A rumor that GONE_ENOUGH, or more than half, of the neighbours lack is only in bases.
+ * Of an unknown origin, one neighbour suffices.
  */
 bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq)
 {
@@ -228,8 +229,8 @@ static bool is_too_slow(const struct node *node, const struct origin *origin)
             gap->missing_to - origin->next >= gap->missing_gap);
 }
 
-/* Returns true if the origin's new parent has not yet delivered the rumors that were missing when
- * it became parent, less than COMING_NS ago. */
+/* Returns true if the origin's new parent, chosen less than COMING_NS ago, has not yet delivered
+ * the rumors that were missing then. */
 static bool is_to_come(const struct node *node, const struct origin *origin)
 {
     const struct gap *gap = &origin->gap;

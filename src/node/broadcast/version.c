@@ -103,7 +103,8 @@ struct origin *versions_add(struct versions *versions, const uint8_t id[static I
     return origin;
 }
 
-/* The last origin's hash slot ends a run of used slots, so every other origin is still found. */
+/* The last origin was added last, so no other origin was placed beyond its hash slot, and all are
+ * still found. */
 static void forget_last(struct versions *versions)
 {
     struct origin *origin = &versions->origins[versions->count - 1];

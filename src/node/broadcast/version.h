@@ -26,7 +26,7 @@
 
 struct origin {
     uint64_t tag;         /* name of the origin in messages */
-    uint64_t tag_after;   /* tag of the origin that the node's next incarnation has */
+    uint64_t tag_after;   /* tag of the node's incarnation with the next number */
     uint8_t id[ID_BYTES]; /* id of the origin's node */
     uint64_t incarnation; /* incarnation of the origin's node */
     uint32_t next;        /* number of the next rumor; 0 = no rumor is known */
@@ -39,8 +39,8 @@ struct origin {
     uint32_t applied;        /* the learner was given the origin's rumors before this number */
     struct signed_head applied_last; /* head of rumor applied - 1; unset while applied is 0 */
     uint32_t keep;   /* rumors from this number on are refused; KEEP_ALL = no rumor is refused */
-    bool is_accused; /* there is a proof against the origin's node (orders/proofs.h) */
-    uint64_t bytes;  /* bytes of rumors that this node received or published since its start */
+    bool is_accused; /* a proof or decision against the origin's node is known (orders/proofs.h) */
+    uint64_t bytes;  /* bytes of its rumors that this node received or published since its start */
     uint64_t compare_ns;  /* earliest time to compare another rumor with the residual */
     float rate;           /* largest samples per second that the origin reported; 0 = unknown */
     uint64_t parent_conn; /* conn of the neighbour that is our parent in the origin's tree */
@@ -111,11 +111,11 @@ struct origin *versions_newer(const struct versions *versions, const struct orig
 size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
                       uint8_t *out);
 
-/* Writes entries of the origins that published last, newest first: skips the first `skip`
- * origins, writes at most `most` entries, and returns the number written. An entry covers the
- * origin's rumors up to heads[origin_index], or all known rumors if `heads` is NULL. Leaves out an
- * origin whose head is NULL. Also writes struct learned of these origins to `learned`, unless that
- * is NULL. */
+/* Writes entries of the origins that published last, newest first: skips the first `skip` origins,
+ * writes at most `most` entries, and returns the number written. An entry covers the origin's
+ * rumors up to heads[origin_index], or all known rumors if `heads` is NULL. Leaves out origins
+ * whose head is NULL, and does not count them in `skip`. Also writes struct learned of these
+ * origins to `learned`, unless that is NULL. */
 size_t versions_latest(const struct versions *versions, const struct signed_head *const *heads,
                        uint32_t skip, uint32_t most, uint8_t *out, uint8_t *learned);
 

@@ -5,8 +5,8 @@
  *        8    4 next
  *       12   16 the first bytes of the hash of head number next - 1
  *
- * When two nodes meet, each also sends the learned samples of each entry's origin, in the order of
- * the entries:
+ * A whole version also carries the learned samples of each entry's origin, in the order of the
+ * entries:
  *
  *        0    8 samples
  *        8    4 samples per second, the most it has reported, float32; 0 = unknown
@@ -33,7 +33,8 @@ struct version_entry {
 struct version_entry version_entry_at(const uint8_t *vector, size_t i);
 void version_entry_put(uint8_t *out, uint64_t tag, uint32_t next, const uint8_t *head_hash);
 
-/* Returns what an entry adds to the hash of a version. head_hash: hash of head next - 1. */
+/* Returns what an entry adds to the hash of a version; 0 if next is 0. head_hash: hash of head next
+ * - 1. */
 uint64_t version_entry_hash(uint64_t tag, uint32_t next, const uint8_t *head_hash);
 
 static inline bool version_entry_shows(const struct version_entry *entry,
@@ -44,7 +45,8 @@ static inline bool version_entry_shows(const struct version_entry *entry,
 
 struct learned {
     uint64_t samples; /* samples that the origin has learned */
-    float rate;       /* samples per second that the origin reports; unchecked, may be NaN */
+    /* largest samples per second that the origin reported; unchecked, may be NaN */
+    float rate;
 };
 struct learned learned_at(const uint8_t *vector, size_t i);
 void learned_put(uint8_t *out, const struct learned *learned);

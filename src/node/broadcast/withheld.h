@@ -12,14 +12,14 @@ void withheld_begin(struct node *node, uint32_t origin_index);
 void withheld_end(struct node *node, uint32_t origin_index);
 
 /* Sets *action to a trial of the origin's withheld rumors: the oldest ones, as many as fit. Returns
- * false if the learner has too many unanswered rumors for that now. */
+ * false if the log lacks them or the learner has too many unanswered rumors now. */
 bool withheld_trial(struct node *node, uint32_t origin_index, struct action *action);
 
 /* Returns the head of this origin's last rumor in the base of all known rumors that are not
  * withheld; NULL if that base has none. */
 const struct signed_head *withheld_last(const struct node *node, uint32_t origin_index);
 /* Computes the digest of the base of all known rumors that are not withheld. Returns false if the
- * log lacks withheld rumors. */
+ * log lacks one of the withheld rumors. */
 bool withheld_digest(struct node *node, uint64_t *digest);
 /* Returns true if known rumors are withheld: then withheld_digest reads them from the log. */
 bool withheld_has_any(const struct node *node);

@@ -404,8 +404,6 @@ void connection_set_incarnation(struct node *node, const struct peer *peer, uint
     own(node, peer)->incarnation = incarnation;
 }
 
-/* The following functions handle the timers of conversations. */
-
 void connection_set_unlike(struct node *node, const struct peer *peer,
                            const char unlike[static PEER_UNLIKE_BYTES])
 {
@@ -423,6 +421,8 @@ bool connection_is_new_report(struct node *node, const uint8_t id[static ID_BYTE
     connections->reported[connections->reports++ % REPORTED] = begin;
     return true;
 }
+
+/* The following functions handle the timers of conversations. */
 
 void connection_ping(struct node *node, const struct peer *peer)
 {

@@ -72,7 +72,7 @@ struct peer {
     uint8_t id[ID_BYTES];   /* id of the peer; known from MEETING on */
     uint64_t incarnation;   /* incarnation of the peer; known from OPEN on */
     uint16_t protocol;      /* newest protocol version that both sides speak; from MEETING on */
-    uint32_t key_order;     /* order that introduced the handshake's swarm key; 0 = none */
+    uint32_t key_order;     /* age of the handshake's swarm key (swarm_key_age) */
     /* Time when the connection was established; before that, or if limits.dial_ns is 0, when
      * dialling began. */
     uint64_t born_ns;

@@ -27,7 +27,7 @@ uint64_t member_gossip_period_ns(const struct node *node);
 void member_gossip_show_later(struct node *node, const struct peer *peer);
 /* Signs a new record of this node if the last one is too old or no longer true. */
 void member_gossip_renew(struct node *node);
-/* Signs a new record of this node, because the context of signatures has changed. */
+/* Signs a new record of this node, for example because the context of signatures has changed. */
 void member_gossip_sign_again(struct node *node);
 /* Sends each neighbour the queued records, and the next part of a list that it requested. */
 void member_gossip_flush(struct node *node);

@@ -3,8 +3,8 @@
  * A MEMBER_UPDATE follows the broadcast tree of its origin (broadcast/broadcast_tree.c), so each
  * node receives each record about once. Where the tree is broken a member seems silent. Before it
  * is taken for dead, a neighbour is asked for a sign of its life, and the answer repairs the tree.
- * With n live members each renews its record every n / 4 seconds, but at most once a second, so the
- * traffic of a node does not grow with n.
+ * With n live members each renews its record about every n / 4 seconds, and at most about once a
+ * second, so the traffic of a node does not grow with n.
  */
 #include <math.h>
 #include <string.h>

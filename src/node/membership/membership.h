@@ -20,7 +20,8 @@ const struct member *membership_find(const struct node *node, const uint8_t id[s
 uint32_t membership_live(const struct node *node);
 /* Returns the number of live members that have an address to dial. */
 uint32_t membership_reachable(const struct node *node);
-/* Returns true if this node knows an admitted member, live or dead, that has not left. */
+/* Returns true if this node knows another admitted member, live or dead, that has neither left nor
+ * been expelled. */
 bool membership_may_return(const struct node *node);
 /* Returns true if the member's record says that it trains: only a node that has joined trains. */
 bool membership_has_joined(const struct node *node, const uint8_t id[static ID_BYTES]);

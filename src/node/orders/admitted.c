@@ -22,7 +22,8 @@ struct admitted {
     uint64_t list_hash;              /* hash of the ids in `listed`; never 0 if has_list */
     uint64_t theirs[NODE_PEERS_MAX]; /* [slot] admitted_hash that the neighbour last sent */
     struct stranger strangers[STRANGERS_MAX]; /* ring of the strangers met last */
-    /* Strangers met so far; modulo STRANGERS_MAX, the index of the next one in `strangers`. */
+    /* Index of the next stranger in `strangers`, modulo STRANGERS_MAX; below STRANGERS_MAX, also
+     * their number. */
     uint32_t strangers_met;
 };
 

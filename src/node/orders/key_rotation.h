@@ -13,8 +13,8 @@
  * key that no order names comes from the configuration and counts as new as the last known order.
  * Handshakes accept any of the newest SWARM_KEYS_MAX keys. An older key is dropped and wiped as
  * soon as a newer key is known and the time that a later order allows for older keys is over. So a
- * wrong clock cuts off no node: a node without the newest key keeps the ones it has. Open
- * conversations stay open. Tests: tests/world/test_key_rotation.c.
+ * wrong clock cuts off no node: a node always keeps the newest key that it has. Open conversations
+ * stay open. Tests: tests/world/test_key_rotation.c.
  */
 #ifndef HEARSAY_NODE_ORDERS_KEY_ROTATION_H
 #define HEARSAY_NODE_ORDERS_KEY_ROTATION_H

@@ -19,8 +19,7 @@ struct known {
     bool is_suspended;     /* the author's rumors stay in the base (suspension.h) */
 };
 
-/* Verdict after the votes against an author without a proof have lost their majority: all its
- * rumors stay. */
+/* Verdict on an author without a proof or a decision: all its rumors stay. */
 static const struct proof NOTHING = {
     .kind = PROOF_VOTES, .incarnation = UINT64_MAX, .keep = UINT32_MAX};
 

@@ -46,7 +46,8 @@ bool proofs_is_suspended(const struct node *node, uint32_t i);
 void proofs_suspend(struct node *node, uint32_t i, bool is_suspended);
 /* Returns true if this node still has rumors beyond the limit of a verdict in force, and most nodes
  * may have them too: a neighbour that has not shown a version counts as having them. Then they are
- * no reason to take over another base. */
+ * no reason to take over another base. A new verdict counts as contested until proofs_contest is
+ * called. */
 bool proofs_are_contested(const struct node *node);
 void proofs_contest(struct node *node, bool is_contested);
 

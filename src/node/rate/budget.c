@@ -1,8 +1,8 @@
 /* The publication budget: bytes per second that this node's links carry (congestion.h) and that the
  * other members can receive.
  *
- *   headroom of a link = 0.7 of its rate, minus its other traffic. Blocks do not count as other
- *                        traffic, because they give way to rumors
+ *   headroom of a link = 0.7 of its rate, minus its other traffic; at least 0.1 of its rate. Blocks
+ *                        do not count as other traffic, because they give way to rumors
  *   rate_estimate      = the least headroom of the links in good standing
  *   backoff              falls by three tenths a second while too many rumors queue on a third of
  *                        the links in good standing, or at least half of the training members

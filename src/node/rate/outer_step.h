@@ -22,9 +22,10 @@
  * twentieth of a publication, and cutting a publication an eightieth of the learner's time. A node
  * that makes thousands of steps a second publishes sooner while its publications move less than a
  * quarter of the entries: after OUTER_STEP_MANY steps, at least OUTER_STEP_MANY_S. Otherwise its
- * base would stay far behind its weights. The first six intervals start from one reaction, and none
- * is longer than a second or OUTER_STEP_MANY steps. At that time all nodes learn the same, early
- * application is worth more than averaging noise, and each publication tests the rate of the links.
+ * base would stay far behind its weights. The first six intervals start from one reaction. None is
+ * longer than OUTER_STEP_MANY steps, nor than a second unless rumor heads need more. At that time
+ * all nodes learn the same, early application is worth more than averaging noise, and each
+ * publication tests the rate of the links.
  *
  * Why: the other nodes answer a publication only after the reaction time. A loop with a delay
  * oscillates where gain · reaction / interval approaches pi/2, and settles quickly at 1. Averaging
@@ -57,7 +58,8 @@
 #define OUTER_STEP_MANY      256.0
 #define OUTER_STEP_MANY_S    0.0625 /* shortest interval of OUTER_STEP_MANY steps, seconds */
 #define OUTER_STEP_BEGINNING 6      /* publications of a node that have shorter intervals */
-/* Longest interval before one of a node's first publications, seconds. */
+/* Longest interval before one of a node's first publications, seconds; rumor heads may need more.
+ */
 #define OUTER_STEP_FIRST_S 1.0
 
 struct outer_step_measured {

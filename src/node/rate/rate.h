@@ -28,7 +28,7 @@ void rate_on_received(struct node *node, const struct peer *peer, size_t bytes);
 void rate_on_end(struct node *node, const struct peer *peer);
 
 const struct congestion *rate_link(const struct node *node, const struct peer *peer);
-/* Sets the rates and byte counts in *stats, and no other member. */
+/* Sets the members of *stats about training, publications and rates, and no others. */
 void rate_stats(const struct node *node, struct node_stats *stats);
 
 /* The following functions send bytes to peers and pace them (pacer.c). */
@@ -44,8 +44,8 @@ void pacer_say_ack(struct node *node, const struct peer *peer);
 void pacer_consider_ack(struct node *node, const struct peer *peer);
 void pacer_on_ack(struct node *node, const struct peer *peer, const struct message *ack);
 
-/* Returns true if sending the messages queued for the peer takes more than half a second. Then no
- * further rumor is queued. */
+/* Returns true if sending the messages queued for the peer takes more than half a second
+ * (takes_longer in pacer.c). Then no further rumor is queued. */
 bool pacer_is_full(const struct node *node, const struct peer *peer);
 /* Returns true if the peer's link is overloaded: sending the queued messages takes more than 0.3 s,
  * and they exceed the part of the last publication that may still be queued (publish_left). */
@@ -57,8 +57,8 @@ bool pacer_is_busy(const struct node *node, const struct peer *peer);
 /* The following functions limit the work that a member's messages cause: signatures to check,
  * queries to answer (work.c). */
 
-/* Counts the work of this message. Returns false if the member has caused too much and repeats the
- * message anyway: then drop it. */
+/* Counts the work of this message. Returns false if the member has caused too much and repeats a
+ * message of this kind anyway: then drop it. */
 bool work_admits(struct node *node, const struct peer *peer, const struct message *message);
 /* Returns the time until which nothing should be read from this peer; 0 = read on. Adds a note if
  * the member has long caused too much work. */

@@ -1,5 +1,5 @@
 /* Blame: the donor of the base being fetched, and the blamed members, which gave a false base. A
- * node takes no base from a blamed member until the node restarts. */
+ * node takes no base from the last BLAMED_MAX blamed members until the node restarts. */
 #ifndef HEARSAY_NODE_TRANSFER_BLAME_PRIVATE_H
 #define HEARSAY_NODE_TRANSFER_BLAME_PRIVATE_H
 

@@ -35,7 +35,7 @@
 #define SLOW_NS (5 * SECOND_NS)
 /* After this time without a useful block, another base is requested. */
 #define STUCK_NS (15 * SECOND_NS)
-/* Least time for which a node keeps a base that it has taken over. */
+/* Least time for which a node keeps a base that it has taken over (may_yield). */
 #define REST_NS (20 * SECOND_NS)
 /* A node keeps a base for at least this many times the time of its fetch. */
 #define RESTS 3
@@ -216,7 +216,7 @@ static void ask(struct node *node)
     request->entries = 0;
 }
 
-/* Returns true if fetching all blocks of a base costs less than the missing rumors. */
+/* Returns true if fetching all blocks of a base probably costs less than the missing rumors. */
 static bool is_far(const struct node *node, uint64_t missing)
 {
     const uint64_t each =

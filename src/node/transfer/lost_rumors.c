@@ -5,8 +5,8 @@
  *
  * The majority decides. A node gives up its base if more than half of its neighbours have lacked a
  * lost rumor of this base for LOST_NS. The node's own progress becomes residual again (takeover.c).
- * A neighbour that lacks rumors of most members lags, and does not count. Tests:
- * tests/world/test_lost_rumors.c, test_claimed_base.c, test_restore.c.
+ * A neighbour that lacks rumors of most members lags, and does not count as lacking that rumor.
+ * Tests: tests/world/test_lost_rumors.c, test_claimed_base.c, test_restore.c.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -12,8 +12,8 @@
  * rumors otherwise. So the neighbour gets no block before the learner has applied these rumors. A
  * block comes with the latest entries of its version and the hash of all entries. Links carry
  * blocks only when no rumor waits (connection/peer.c), so blocks do not delay rumors. But they use
- * processor time, so while this node trains, the options or SERVE_AUTO limit their bytes per
- * second. Tests: tests/world/test_serve.c, test_joining_load.c and test_takeover.c.
+ * processor time, so while this node trains, serve_rate limits their bytes per second. Tests:
+ * tests/world/test_serve.c, test_joining_load.c and test_takeover.c.
  */
 #include <math.h>
 #include <string.h>
@@ -31,7 +31,7 @@
 #define OTHER_BASE_NS (5 * SECOND_NS)
 /* Least default limit for sent blocks, bytes per second; it costs a sixteenth of a core. */
 #define SERVE_AUTO 12.5e6
-/* Default limit for sent blocks, as a part of the rate of all links. */
+/* Default limit for sent blocks, as a part of budget_uplink. */
 #define SERVE_PART 0.25
 #define LISTED_MAX ((MESSAGE_MAX - MESSAGE_ADDS - BLOCK_MAX) / VERSION_ENTRY_BYTES)
 

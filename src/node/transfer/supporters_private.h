@@ -21,7 +21,7 @@ void supporters_add(struct supporters *supporters, const struct node *node,
 /* Returns the number of members in the table whose lead is at least `least`. */
 uint32_t supporters_count(const struct supporters *supporters, const struct node *node,
                           uint64_t least);
-/* Returns the largest lead of a member. */
+/* Returns the largest lead of a member; all ids outside the table count as one member. */
 uint64_t supporters_most(const struct supporters *supporters, const struct node *node);
 /* Returns true if more than half of the members have a lead of at least `least`. This node counts
  * only if it has that lead. Another member counts if it has that lead, or trains and is live. */

@@ -166,7 +166,7 @@ static uint64_t sum_of(const uint32_t *next, uint32_t count)
 enum takeover {
     TAKEOVER_DONE,   /* the donor's version has replaced our version */
     TAKEOVER_NOT,    /* our version and our base stay */
-    TAKEOVER_NO_ROOM /* the table of origins is full */
+    TAKEOVER_NO_ROOM /* no entry or reserved incarnation is left, or the history is invalid */
 };
 
 static enum takeover take_over(struct node *node, const struct peer *donor)

@@ -15,7 +15,8 @@
 #include "node/transfer/transfer.h"
 #include "wire/block.h"
 
-/* Time after serving its base for which a node takes over no other base. */
+/* Time after serving its base for which a node takes over no other base, unless its own must be
+ * replaced. */
 #define SERVING_NS (10 * SECOND_NS)
 /* A member that claims at least this many rumors that no other member has is named as a liar: it
  * would have published for minutes without a neighbour. */
@@ -102,7 +103,7 @@ struct fetch {
 
 struct rolling_snapshot {
     bool wants_whole;       /* the link could carry all rumors, so fetch a complete base */
-    uint64_t rumors_before; /* rumors that the swarm had published when this round started */
+    uint64_t rumors_before; /* most rumors that a neighbour had shown when this round started */
     uint64_t donor;         /* conn of the neighbour that gives the blocks */
 };
 
