@@ -201,8 +201,8 @@ void gate_init(struct gate *gate, const uint8_t swarm_key[static KEY_BYTES],
     gate->ours = *ours;
 }
 
-/* Encodes an introduction, including the fields that a prologue leaves zero: standing and form.
- * A build without PROTOCOL_OF_FORM writes zeros there. */
+/* Encodes an introduction, including the fields that a prologue leaves zero: standing and form. A
+ * node that does not speak PROTOCOL_OF_FORM writes zeros there. */
 static void encode_all(uint8_t out[static INTRODUCTION_BYTES], const struct introduction *from)
 {
     CHECK(from->standing <= STANDING_MAX);

@@ -2,7 +2,7 @@
  *
  *   identity   32 random bytes ─► Ed25519 pair (the public key is the node's id; it signs rumors)
  *                              └► X25519 pair (Noise's static key)
- *              certificate = Ed25519 signature over "hearsay noise key" ‖ X25519 public key
+ *              certificate = id ‖ Ed25519 signature over "hearsay noise key" ‖ X25519 public key
  *   swarm key  32 random bytes, shared by all nodes of a swarm
  *   operator   32 random bytes ─► Ed25519 pair: all nodes know the public key (node.operator); the
  *              secret key signs orders (wire/order.h) and is on no node

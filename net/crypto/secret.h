@@ -1,9 +1,8 @@
-/* The cryptographic primitives. Only secret.c uses libsodium.
+/* The cryptographic primitives. Outside the tests, only secret.c uses libsodium.
  *
- * The only state is struct entropy, which the caller owns, and the observer of secret_watch. So a
- * simulated node derives the same keys from the same seed. A daemon seeds its entropy from the
- * system once.
- * Tests: tests/unit/net/test_secret.c, with published vectors where they exist.
+ * The only state is struct entropy, which the caller owns, and the observer set by secret_watch. So
+ * a simulated node derives the same keys from the same seed. A daemon seeds its entropy from the
+ * system once. Tests: tests/unit/net/test_secret.c, with published vectors where they exist.
  */
 #ifndef HEARSAY_NET_CRYPTO_SECRET_H
 #define HEARSAY_NET_CRYPTO_SECRET_H

@@ -90,7 +90,7 @@ enum bye_reason {
     BYE_RENEW,          /* session keys must be renewed: dial again */
     BYE_FULL,           /* the sender has enough neighbours: try other members */
     BYE_EXPELLED,       /* the receiver was expelled by the operator, a proof or votes */
-    BYE_NOT_ADMITTED    /* the receiver is not on the sender's membership list */
+    BYE_NOT_ADMITTED    /* the sender's list or the operator does not admit the receiver */
 };
 
 struct bytes {

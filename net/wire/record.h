@@ -4,16 +4,16 @@
  *        0   32 id
  *       32    8 incarnation: higher at each start of the node
  *       40    8 stamp: higher in each new record of one incarnation
- *       48    8 samples learned in this incarnation
+ *       48    8 samples learned since the node's start
  *       56    8 digest of its base
  *       64    4 samples per second, float32; 0: not known yet
  *       68    4 renew: milliseconds until the next record at most, up to RENEW_MS_MAX
  *       72    2 port it listens on; 0: it only dials
  *       74    1 stage (below)
- *       75    1 trains: 1, or 0 for a node that only forwards or has not joined yet
+ *       75    1 trains: 1, or 0 for a node that only forwards, has not joined or has finished
  *       76    4 uplink: bytes per second that its links carry at least, float32
- *       80    4 ingress: bytes per second received, best of the last seconds, float32
- *       84    4 lag: milliseconds for which it has lacked rumors that most others know
+ *       80    4 ingress: bytes per second received, highest of late, float32
+ *       84    4 lag: milliseconds for which it has lacked a rumor; 0: it does not lag
  *       88    8 samples that the swarm has learned, by its count; 0: not known yet
  *       96   64 host, padded with zeros
  *      160   64 Ed25519 signature over context ‖ bytes 0 .. 160
@@ -42,17 +42,17 @@ struct record {
     uint8_t id[ID_BYTES];
     uint64_t incarnation;
     uint64_t stamp;   /* higher in each newer record of the incarnation */
-    uint64_t samples; /* learned in this incarnation */
+    uint64_t samples; /* learned since the node's start */
     uint64_t digest;
     float samples_per_second; /* 0 = unknown */
     float uplink;             /* bytes per second that the node's links carry, a lower bound */
-    float ingress;            /* received bytes per second, highest of the last seconds */
-    uint32_t lag_ms;          /* time for which the node has lacked rumors that most members have */
+    float ingress;            /* received bytes per second, highest of late */
+    uint32_t lag_ms;          /* time for which the node has lacked a rumor; 0 = it does not lag */
     /* Samples learned by the swarm, by the node's count; 0 = unknown. */
     uint64_t swarm_samples;
     uint32_t renew_ms; /* longest time until the next record */
     enum stage stage;
-    bool trains;            /* false = the node only relays, or has not joined yet */
+    bool trains;            /* false = the node only relays, has not joined, or has finished */
     struct address address; /* port 0 = the node only dials */
 };
 

@@ -58,7 +58,7 @@ void rumor_signed_head(const uint8_t *in, size_t bytes, const uint8_t context[st
  * length, index < parameters, no bits left over. update->index and update->level have `capacity`
  * entries and are undefined unless the result is OK. Returns TOO_BIG for more than `capacity`
  * entries, MALFORMED for limits or body, FORGED for signature or hash. With a capacity of
- * RUMOR_ENTRIES_MAX, acceptance is a pure function of the bytes. */
+ * RUMOR_ENTRIES_MAX, acceptance is a pure function of bytes, context and parameters. */
 enum error rumor_decode(const uint8_t *in, size_t bytes,
                         const uint8_t context[static CONTEXT_BYTES], uint64_t parameters,
                         uint32_t capacity, struct update *update) MUST_USE;

@@ -29,7 +29,7 @@
 #define HELD_NS SECOND_NS
 /* A neighbour's request after a pause of this length may be for another base. */
 #define OTHER_BASE_NS (5 * SECOND_NS)
-/* Least default limit for sent blocks, bytes per second; it costs a sixteenth of a core. */
+/* Least default limit for sent blocks, bytes per second: a sixteenth of a core at 5 ns a byte. */
 #define SERVE_AUTO 12.5e6
 /* Default limit for sent blocks, as a part of budget_uplink. */
 #define SERVE_PART 0.25
