@@ -12,7 +12,7 @@
 #define FRAMES_MAX 64
 
 static struct check_hook *latest;
-/* protects `latest` while it changes */
+/* protects `latest` in check_on_failure and check_forget */
 static pthread_mutex_t hooks = PTHREAD_MUTEX_INITIALIZER;
 
 const char *error_name(enum error error)
@@ -112,7 +112,7 @@ _Noreturn void check_failed(const char *file, int line, const char *condition)
         is_failing = true;
         print_failure(file, line, condition);
         for (struct check_hook *hook; (hook = latest);) {
-            latest = hook->before; /* if the hook itself fails a CHECK, it is not run again */
+            latest = hook->before;
             hook->run(hook->context);
         }
     }

@@ -25,8 +25,9 @@ static void unlock(void)
     CHECK(pthread_mutex_unlock(&mutex) == 0);
 }
 
-/* Runs in a forked child. The child has only the thread that called fork, and that thread holds the
- * lock. So this function only calls close() and unlocks. */
+/* Runs in a forked child, whose only thread took the lock before the fork. Closes the files and
+ * unlocks. Allocates no memory and takes no other lock, because other threads may have held those
+ * locks. */
 static void close_all(void)
 {
     for (size_t i = 0; i < words; i++)
