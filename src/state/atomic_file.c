@@ -23,7 +23,7 @@ void atomic_file_begin(struct atomic_file *file, const struct disk *disk, const 
     file->error = disk_path(path, folder, name, ATOMIC_FILE_SUFFIX);
     if (file->error != 0)
         return;
-    /* if an older file stays, create fails and reports why */
+    /* if an older file stays, create returns -EEXIST */
     (void)disk->remove(disk->self, path);
     file->handle = disk->create(disk->self, path, mode);
     if (file->handle < 0)

@@ -3,10 +3,10 @@
  *   learner, in parts (snapshot.h) ── put ─┐                               ┌─► replay, part by part
  *   numbers, the node's history ───── end ─┴─► FOLDER/checkpoint-N ─ load ─┴─► numbers, history
  *
- * Each save writes a new file, generation N (atomic_file.h). Once it is complete and durable, only
- * this generation and the last good one before it are kept. So after the first save there is always
- * a good generation to load: after a crash during save k+1, a load restores k or k+1, bit for bit.
- * A generation that is incomplete, damaged, or of another model or format is reported, and the next
+ * Each save writes a new file, generation N (atomic_file.h). Once it is complete and durable, all
+ * generations before the last good one are removed. So after the first save there is always a good
+ * generation to load: after a crash during save k+1, a load restores k or k+1, bit for bit. A
+ * generation that is incomplete, damaged, or of another model or format is reported, and the next
  * older one is tried. Tests: tests/unit/state/test_checkpoint.c (crashes, failures), test_rot.c
  * (damage, files of other nodes) and test_checkpoint_records.c (valid contents).
  *
@@ -86,7 +86,8 @@ struct checkpoint {
 
 /* A load sets the numbers, and each save advances them. */
 struct checkpoint_series {
-    /* Generation of the next save: higher than all in the folder, and never used twice. */
+    /* Generation of the next save: higher than all in the folder; each save raises it, even one
+     * that fails. */
     uint64_t next;
     uint64_t good; /* newest generation that was loaded or completely saved; 0 = none */
 };
@@ -103,8 +104,8 @@ struct checkpoint_writer {
 
 /* Begins generation series->next, in parts of part_parameters entries. Reads only model,
  * state.parameters and state.moments of *checkpoint. The caller then puts all records of a
- * snapshot, and ends or abandons the file. Writers share no data, so each may run on its own
- * thread. */
+ * snapshot, and ends or abandons the file. Writers of different series share no data, so each may
+ * run on its own thread. */
 void checkpoint_begin(struct checkpoint_writer *writer, const struct disk *disk, const char *folder,
                       const struct checkpoint *checkpoint, size_t part_parameters,
                       struct checkpoint_series *series);

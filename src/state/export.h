@@ -18,7 +18,7 @@ struct export
     char path[BASE_PATH_BYTES];
     const struct model *model;      /* has the names and shapes of the tensors */
     bool companded;                 /* the base is companded (companding.h) */
-    struct safetensors_about about; /* equal in all saves of this node */
+    struct safetensors_about about; /* each save sets its digest, samples and version */
 };
 
 void export_path(char path[static BASE_PATH_BYTES], const char *folder);

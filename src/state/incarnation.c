@@ -63,7 +63,7 @@ static enum error number_in(const char *folder, const char line[LINE_MAX], size_
     return OK;
 }
 
-/* Sets *number to the smallest number that earlier starts have not used; 0 at the first start. */
+/* Sets *number to the smallest number that earlier starts have not reserved; 0 at first. */
 static enum error stored(const struct disk *disk, const char *folder, uint64_t *number,
                          struct problem *problem)
 {
@@ -109,7 +109,7 @@ enum error incarnation_look(const struct disk *disk, const char *folder, uint64_
     if (first > UINT64_MAX - reserve)
         return problem_set(problem, FAILED,
                            "%.300s/" NAME ": the incarnation number is exhausted; correct this "
-                                          "machine's clock and remove the file",
+                           "machine's clock and remove the file",
                            folder);
     *incarnation = first;
     return OK;

@@ -1,6 +1,6 @@
 /* The incarnation: a number that rises with each start of a node.
  *
- *   FOLDER/incarnation: one line, "N H". N is the smallest number never used, in decimal. H is
+ *   FOLDER/incarnation: one line, "N H". N, in decimal, is the smallest number never reserved. H is
  *   rng_mix(N) as 16 hex digits, so that a damaged line is detected.
  *
  * Before the node sends its first byte, it durably raises N past `reserve` numbers (atomic_file.h).

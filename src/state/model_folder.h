@@ -34,11 +34,11 @@ bool model_folder_is(const char *path);
 void model_folder_tensors(char file[static MODEL_FOLDER_PATH_BYTES], const char *path);
 
 /* MISSING: the folder has no model.safetensors. MISMATCH: our layers cannot represent the model, or
- * its tensors are in several files. */
+ * its tensors are in several files. MALFORMED, TOO_BIG: config.json cannot be used. */
 enum error model_folder_read(const char *folder, struct model_folder_about *about,
                              struct problem *problem) MUST_USE;
 
-/* MISMATCH: config.json describes another model. */
+/* MISMATCH: config.json describes another model. MALFORMED, TOO_BIG: it cannot be used. */
 enum error model_folder_check(const char *folder, const struct model *model,
                               struct problem *problem) MUST_USE;
 

@@ -100,7 +100,7 @@ static void remove_at(const struct disk *disk, const char *folder, struct older_
 {
     char path[BASE_PATH_BYTES];
     older_bases_path(path, folder, bases->saved_s[i]);
-    (void)disk->remove(disk->self, path); /* if it cannot be removed, the next save tries again */
+    (void)disk->remove(disk->self, path); /* if it fails, the next kept base tries again */
     bases->count--;
     memmove(&bases->saved_s[i], &bases->saved_s[i + 1],
             (bases->count - i) * sizeof *bases->saved_s);

@@ -29,10 +29,10 @@ enum error older_bases_list(const struct disk *disk, const char *folder, struct 
                             struct problem *problem) MUST_USE;
 void older_bases_path(char path[static BASE_PATH_BYTES], const char *folder, uint64_t saved_s);
 
-/* Keeps base.safetensors, which was just saved, as an older base if the last kept one is at
- * least an hour old. At most `most` bases are kept; 0 = none. Surplus bases are removed only after
- * the new one is durable. FAILED: it cannot be kept, for example because the file system has no
- * hard links. */
+/* Keeps base.safetensors, which was just saved, as an older base, unless one was kept within the
+ * last hour. At most `most` bases are kept; if it is 0, nothing is kept or removed. Surplus bases
+ * are removed only after the new one is durable. FAILED: it cannot be kept, for example because the
+ * file system has no hard links. */
 enum error older_bases_keep(const struct disk *disk, const char *folder, uint64_t now_s,
                             uint32_t most, struct problem *problem) MUST_USE;
 

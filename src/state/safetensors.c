@@ -151,8 +151,8 @@ enum error safetensors_read_version(const char *path, char version[static SAFETE
     return OK;
 }
 
-/* Chooses the names of the model's family if the file has the family's first tensor and none of
- * ours; otherwise our own names. */
+/* Chooses the names of the model's family if the file lacks our first tensor and has the family's.
+ * Otherwise chooses our own names. */
 static void choose_names(const struct safetensors_file *file, const struct model *model,
                          struct tensor_names *names)
 {

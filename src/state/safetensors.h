@@ -53,8 +53,7 @@ enum error safetensors_save_foreign(const char *path, const struct model *model,
  * file. The digest of the base cannot: a file's floats are rounded values of the base. */
 uint64_t safetensors_checksum(const float *weights, size_t count);
 
-/* Reads the metadata of a file that this program wrote. MISMATCH: another program wrote the
- * file. */
+/* Reads the metadata of a file of safetensors_save. MISMATCH: the file is not from there. */
 enum error safetensors_read_about(const char *path, struct safetensors_about *about,
                                   struct problem *problem) MUST_USE;
 
@@ -64,9 +63,9 @@ enum error safetensors_read_version(const char *path, char version[static SAFETE
 
 /* Reads host_weights[P]; metadata is ignored. Every tensor of the model must be in the file, with
  * our name or its family's (tensor_names.h), as F32, F16 or BF16, with its shape; further tensors
- * are refused, except those of tensor_names_spare. MISMATCH: the message lists the tensors of the
- * file and those that the model needs. Like the functions above, it refuses a file whose size
- * differs from what its header says. */
+ * are refused, except those of tensor_names_spare. MISMATCH: the message lists the first tensors of
+ * the file and the first that the model needs. Like the functions above, it refuses a file whose
+ * size differs from what its header says. */
 enum error safetensors_load(const char *path, const struct model *model, float *host_weights,
                             struct problem *problem) MUST_USE;
 

@@ -53,8 +53,9 @@ bool safetensors_file_extent(const struct safetensors_file *file, const json_t *
 
 size_t safetensors_file_tensors(const struct safetensors_file *file);
 
-/* Lists name, type and shape of the first few tensors in the file, and the number of all:
- * "fc1.weight F32 [128,784], ... of 4". Bytes that are not printable ASCII become '?'. */
+/* Lists name, type and shape of the first few tensors in the file, such as "fc1.weight F32
+ * [128,784]". If there are more, adds ", ... of" and the number of all. Bytes that are not
+ * printable ASCII become '?'. */
 void safetensors_file_list(const struct safetensors_file *file, char text[SAFETENSORS_LIST_BYTES]);
 
 /* Lists the tensors that a model needs, in the format of safetensors_file_list. */

@@ -28,8 +28,8 @@ void safetensors_metadata_put(json_t *object, const char *key, json_t *value);
 json_t *safetensors_metadata_new(const char *format, const struct model *model,
                                  const struct safetensors_about *about, uint64_t checksum);
 
-/* Parses metadata into *about, which is written only on OK. MISMATCH: it is missing (NULL) or from
- * another program. MALFORMED: *wrong is the first key without a valid value. */
+/* Parses metadata into *about, which is written only on OK. MISMATCH: it is missing (NULL), or its
+ * format is another one. MALFORMED: *wrong is the first key without a valid value. */
 enum error safetensors_metadata_parse(const json_t *metadata, struct safetensors_about *about,
                                       const char **wrong) MUST_USE;
 

@@ -34,7 +34,7 @@ struct saver_options {
     size_t parameters;    /* parameters of the learner */
     uint32_t moments;
     size_t part_parameters; /* parameters of a part (snapshot_part_parameters) */
-    size_t entries;         /* entries in the queued updates, at most (snapshot.h) */
+    size_t entries;         /* entries of updates that the queue can hold (snapshot.h) */
     bool averages;          /* also writes the averaged base (averaged_base.h) */
     /* Called on the saver's thread when results of saver_next or saver_took may have changed. */
     void (*wake)(void *waker);
@@ -98,7 +98,8 @@ struct saver_result {
     bool has_checkpoint;
     bool is_best; /* the base was kept as the best one, with `score` */
     struct evaluation score;
-    /* first error of checkpoint, base, older bases, best base or averaged base */
+    /* first error of checkpoint, base, older bases, best base or averaged base; FAILED if the disk
+     * was too slow */
     enum error error;
     struct problem problem;
 };

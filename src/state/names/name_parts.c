@@ -1,4 +1,4 @@
-/* Functions that all families use (name_family.h): they name single tensors, and write the last
+/* Functions that the families share (name_family.h): they name single tensors, and write the last
  * layer. */
 #include <stdio.h>
 #include <string.h>

@@ -29,7 +29,7 @@ struct named_tensor {
 struct name_style {
     const char *prefix;       /* prefix that some files omit; "" = none */
     const char *alias[2][2];  /* parts of names and their alternatives; NULL = unused */
-    const char *const *spare; /* endings of names that a model does not need; terminated by NULL */
+    const char *const *spare; /* endings of names that a model may lack; terminated by NULL */
 };
 
 struct tensor_names {
@@ -52,8 +52,8 @@ size_t named_tensor_count(const struct named_tensor *tensor);
 bool tensor_names_spelling(const struct tensor_names *names, const char *name, int which,
                            char spelling[static NAMED_TENSOR_BYTES]);
 
-/* Returns true if files of the family may have a tensor of this name that no model needs: masks,
- * rope frequencies, copies of tied tensors, batch counters. */
+/* Returns true if files of the family may have a tensor of this name even if the model has none:
+ * masks, rope frequencies, copies of tied tensors, batch counters. */
 bool tensor_names_spare(const struct tensor_names *names, const char *name);
 
 void tensor_names_free(struct tensor_names *names);
