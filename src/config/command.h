@@ -67,7 +67,7 @@ struct command {
      * options are valid together. */
     enum error (*finish)(void *self, int count, char **operands, struct problem *problem);
     /* Runs the command. argv[0] is "hearsay COMMAND", for messages. Returns the exit code. NULL =
-     * hearsay-sim runs it. */
+     * run_on_all runs it, or hearsay-sim. */
     int (*run)(int argc, char **argv);
     /* Used instead of `run` for a command that describes all commands, such as completions;
      * `run` is then NULL. Returns the exit code. */
@@ -99,8 +99,8 @@ int command_read(const struct command *command, void *self, int argc, char **arg
 /* Prints the problem to standard error and returns `code`. */
 int command_complain(const struct problem *problem, int code);
 
-/* Flushes standard output at the end of a program. Returns the exit code: `code`, or 1 with a
- * message if the output could not be written. */
+/* Flushes standard output at the end of a program. Returns the exit code, `code`. If the output
+ * could not be written, prints a message and turns 0 into 1. */
 int command_end(int code);
 
 void command_help(const struct command *command, FILE *out);

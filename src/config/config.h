@@ -22,13 +22,13 @@
 #define CONFIG_FILES_BYTES      4096
 #define CONFIG_NAME_BYTES       64
 #define CONFIG_LINE_BYTES       16384 /* longest line of a file, or --set argument */
-#define CONFIG_INCARNATIONS_MAX 32768 /* most incarnations whose history fits in a checkpoint */
+#define CONFIG_INCARNATIONS_MAX 32768 /* their history fits in a checkpoint */
 #define CONFIG_AUTO             0     /* `auto` or `none` of a number whose minimum is above 0 */
 #define CONFIG_AUTO_OF_0        UINT64_MAX /* `auto` where 0 is a valid number */
 #define CONFIG_AUTO_REAL        (-1.0)     /* `auto` or `none` of a real number */
 
 struct slice {
-    uint32_t index; /* index of the shard, from 0; users write i/n with i from 1 */
+    uint32_t index; /* index of the part, from 0; users write i/n with i from 1 */
     uint32_t count; /* 0 = auto, for keys that allow it */
 };
 
@@ -165,7 +165,7 @@ const char *config_data_text(const struct config_data *data, const char *name);
 /* assignment: "section.key=value". A later call for the same key replaces the value. */
 enum error config_set(struct config *config, const char *assignment,
                       struct problem *problem) MUST_USE;
-/* Returns MALFORMED if two settings contradict each other; the problem names the key. */
+/* Returns MALFORMED if a setting is invalid or contradicts another; the problem names the key. */
 enum error config_check(const struct config *config, struct problem *problem) MUST_USE;
 
 /* Prints a complete configuration file: every key with its meaning, bounds, default and value. */

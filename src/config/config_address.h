@@ -1,6 +1,6 @@
 /* Converts the text of a configuration key to a struct address, or to a list of addresses.
  *
- * config_value.c calls these functions and explains their common arguments.
+ * config_value.c calls these functions; config_value.h explains their common arguments.
  */
 #ifndef HEARSAY_CONFIG_CONFIG_ADDRESS_H
 #define HEARSAY_CONFIG_CONFIG_ADDRESS_H

@@ -8,7 +8,7 @@
 #include "config/config_resolve.h"
 #include "node/node.h"
 
-/* A contradiction between settings: its message, and the key that the message names first. */
+/* A wrong setting or a contradiction: its message, and the key that the message names first. */
 struct finding {
     const struct config_key *key;
     struct problem *problem;

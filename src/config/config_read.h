@@ -1,5 +1,5 @@
-/* Reads files and assignments in the format of configurations. Commands (config_options.c) and the
- * simulator's scenarios also use it for their own keys. Implemented in config.c and config_check.c.
+/* Reads files and assignments in the format of configurations. The simulator's scenarios also use
+ * it for their own keys. Implemented in config.c and config_check.c.
  */
 #ifndef HEARSAY_CONFIG_CONFIG_READ_H
 #define HEARSAY_CONFIG_CONFIG_READ_H

@@ -22,7 +22,8 @@
 #define DENSITY_ENTRIES   16384.0
 #define EVALUATED_SAMPLES 2000  /* samples per evaluation if evaluate_part is auto */
 #define EVALUATED_TOKENS  32768 /* tokens per evaluation if evaluate_part is auto */
-/* Order in the flat vector: 2 = all matrices, then biases; 1 = by layer. */
+/* Order in the flat vector: 1 = by layer; 2 = matrices, then vectors (biases, scales), then running
+ * statistics. */
 #define PARAMETER_LAYOUT 2
 /* Number of outputs of a dense layer from which bfloat16 is faster than TF32. */
 #define WIDE        1024
@@ -290,7 +291,8 @@ static const char *other_preset(const struct config *config, const char *line, s
     return strcmp(config->model.name, "mlp") == 0 ? NULL : "mlp";
 }
 
-/* Writes the problem of a layers line, with its key and with a preset that fits the samples. */
+/* Writes the problem of a layers line, with its key and, if there is one, a preset that fits the
+ * samples. */
 static enum error refuse_line(const struct config *config, const char *line, struct shape in,
                               const struct problem *why, struct problem *problem)
 {
@@ -416,8 +418,8 @@ size_t setup_keys_bytes(const struct config *config)
            node_keys_bytes(config->limits.peers);
 }
 
-/* Secrets are random numbers from the system even if node.seed is set; that seed only decides which
- * peers the node dials, and when. */
+/* Secrets are random numbers from the system even if node.seed is set; that seed serves the node's
+ * other random choices. */
 enum error setup_keys(struct setup *setup, const struct config *config, struct arena *keys,
                       struct problem *problem)
 {

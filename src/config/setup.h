@@ -38,10 +38,11 @@ struct setup {
     char data_notes[SETUP_DATA_TEXT], data_warnings[SETUP_DATA_TEXT];
 };
 
-/* Call setup_keys first: it clears the setup and reads the keys into setup_keys_bytes bytes of the
- * arena `keys`, whose owner wipes them. Then call setup_make, which loads the data and creates
- * everything else except the sockets. On errors the problem says what is wrong and what to do. */
-size_t setup_keys_bytes(const struct config *config); /* bytes of all secrets */
+/* Call setup_keys first: it clears the setup and reads the keys into the arena `keys`, whose owner
+ * wipes them. setup_keys_bytes: bytes that the arena needs, also for the node's own secrets. Then
+ * call setup_make, which loads the data and creates model and learner. On errors the problem says
+ * what is wrong and what to do. */
+size_t setup_keys_bytes(const struct config *config);
 enum error setup_keys(struct setup *setup, const struct config *config, struct arena *keys,
                       struct problem *problem) MUST_USE;
 enum error setup_make(struct setup *setup, const struct config *config,
@@ -55,7 +56,8 @@ void setup_free(struct setup *setup);
 
 void setup_name_parts(struct setup *setup);
 
-/* The following functions are the steps of setup_make, for programs that run more than one node. */
+/* The following functions are for setup_make, and for programs that make the parts of a node
+ * themselves. */
 
 /* Returns the options of the data set. If data.classes is set and data.task is auto, the task is
  * classes. */
@@ -80,7 +82,7 @@ struct setup_input {
 struct setup_input setup_input(const struct dataset *dataset);
 
 /* Returns the precision of matrix products. `auto` is resolved by the data source, the layers line
- * and the GPUs that train.device names. Loads the CUDA module unless the device is cpu. */
+ * and the GPUs that train.device names. `auto` loads the CUDA module unless the device is cpu. */
 enum precision setup_precision(const struct config *config);
 
 /* Returns the peak rate of matrix products on the devices, in floating-point operations per second;
@@ -137,7 +139,7 @@ bool setup_holds(const struct config *config);
 bool setup_averages(const struct config *config);
 
 /* Returns the node options that follow from the configuration and the number of parameters. The
- * caller sets keys, model and digest. */
+ * caller sets the others, such as keys, model and digest. */
 struct node_options setup_plain_options(const struct config *config, size_t parameters);
 
 /* Returns the options of the saver for this many parameters and moments. The caller sets the

@@ -17,8 +17,8 @@ static bool matters(const struct config *config, const struct config_key *key)
            (strcmp(key->section, "data") != 0 && strcmp(key->section, "train") != 0);
 }
 
-/* Writes how the node reads bytes, the moments of what its model gets and learns, and the range of
- * its labels. */
+/* Writes how the node reads bytes, mean and deviation of inputs and targets, and the range of its
+ * labels. */
 static void print_data(FILE *text, const struct dataset *train)
 {
     if (train->pixels)

@@ -10,8 +10,8 @@
 
 /* Writes the settings that the node compares. A node that only relays leaves out keys of data and
  * training; a node with all the data leaves out its shard. train: the node's training samples; NULL
- * = not loaded. Adds the normalisation of bytes, mean and deviation of what the model gets and
- * learns (SETTINGS_INPUTS, SETTINGS_TARGETS), and the range of labels (SETTINGS_LABELS), because
+ * = not loaded. Adds the normalisation of bytes, mean and deviation of the model's inputs and
+ * targets (SETTINGS_INPUTS, SETTINGS_TARGETS), and the range of labels (SETTINGS_LABELS), because
  * nodes with their own files may differ. */
 void shared_settings_text(const struct config *config, const struct dataset *train,
                           char out[static SETTINGS_MAX + 1]);
