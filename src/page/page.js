@@ -12,7 +12,7 @@
   const snapshot = { figures: [], marks: [], happened: [] };
   const charts = new Map(); // figure's name -> { figure, graph, dirty }
   const at = (id) => document.getElementById(id);
-  let colours = new Map(); // CSS colours, read once per colour scheme
+  let colours = new Map(); // CSS colours by name; `redraw` empties it
   const colour = (name) => {
     if (!colours.has(name))
       colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());

@@ -9,7 +9,7 @@
 #include "page/bottleneck.h"
 #include "page/page_snapshot.h"
 
-/* the badge is good while no member has lacked a rumor for longer than this */
+/* the badge is also good while no live member has lacked a rumor for more seconds than this */
 #define IN_STEP_S    5
 #define TEXT_BYTES   160
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
@@ -40,7 +40,8 @@ static bool is_live(const json_t *member)
     return strcmp(text(member, "state"), "live") == 0;
 }
 
-/* A live member is shown as "lost" if this node receives no new records of that member. */
+/* A live member is shown as "lost" if its conversation with this node broke, with no sign of life
+ * since. */
 static const char *state_of(const json_t *member)
 {
     return is_live(member) && json_is_true(json_object_get(member, "is_lost"))
@@ -93,7 +94,8 @@ static double part_of(double part, double whole)
     return whole > 0 ? part / whole : (double)NAN;
 }
 
-/* Returns at most 1; NAN if the rate is unknown. Does not use fmin, because fmin(NAN, 1) is 1. */
+/* Returns at most 1; NAN if the rate is unknown or 0. fmin would lose NAN: fmin(NAN, 1) is 1.
+ */
 static double use_of(double bytes_per_s, double rate_bytes_per_s)
 {
     const double use = part_of(bytes_per_s, rate_bytes_per_s);

@@ -19,8 +19,8 @@
 
 #define IDLE_S 10
 /* Seconds (calls of web_server_renew) in which a request must arrive, and in which a client must
- * read an answer other than /events. A local network needs milliseconds, a line of 64 kbit/s 8 s
- * for a page of 60 KB. */
+ * read an answer other than /events. A local network needs milliseconds, a line of 64 kbit/s 20 s
+ * for a page of 160 KB. */
 #define REQUEST_S    10
 #define ANSWER_S     60
 #define MEMORY_BYTES (16 * 1024)

@@ -1,4 +1,4 @@
-/* An HTTP server for a node's status: libmicrohttpd on the node's own event loop. Only this file
+/* An HTTP server for a node's status: libmicrohttpd on the node's own event loop. Only web_server.c
  * uses that library.
  *
  *   GET /             the node's page (page/page.h)
@@ -15,9 +15,9 @@
  *
  * At most WEB_WATCHERS_MAX clients follow /events, of at most WEB_CONNECTIONS_MAX connections. A
  * client that reads too slowly misses events, so events need bounded memory. Other clients that
- * send or read too slowly are cut off. If all connections are in use, a new client replaces the
- * oldest one, except on /events, of the address with the most connections. So slow clients keep no
- * other client out, not even one behind their proxy. Each text is made at most once between two
+ * send or read too slowly are cut off. If a new client takes the last connection, the server ends
+ * the oldest one, except on /events, of the address with the most connections. So slow clients keep
+ * no other client out, not even one behind their proxy. Each text is made at most once between two
  * calls of web_server_renew, because making it occupies the node's loop. Tests:
  * tests/unit/web/test_web_server.c.
  */
@@ -61,12 +61,13 @@ unsigned web_server_port(const struct web_server *server);
 int web_server_file(const struct web_server *server);
 bool web_server_run(struct web_server *server);
 
-/* Discards the stored texts, so that later requests get new ones. Called once a second. */
+/* Discards the stored texts, so that later requests get new ones, and cuts off slow clients. Called
+ * once a second. */
 void web_server_renew(struct web_server *server);
 
 bool web_server_is_watched(const struct web_server *server);
-/* Queues an event for all clients of /events. json: one line from malloc, which the server
- * frees. */
+/* Queues an event for the clients of /events that have received the one before. json: one line from
+ * malloc, which the server frees. */
 void web_server_send(struct web_server *server, char *json);
 
 #endif
