@@ -34,7 +34,7 @@ struct event_log {
     uint64_t start_ns;
     uint64_t printed_ns; /* time of the last status line; 0 = never */
     uint32_t batch;      /* batch size that was reported last; 0 = none yet */
-    bool is_losing;      /* the last write failed, and that was reported */
+    bool is_losing;      /* the last write failed */
     struct reach reach;
     /* ring buffer: the last notes of any level, as lines */
     char last[EVENT_LOG_LAST][EVENT_LOG_LINE_BYTES];

@@ -142,7 +142,7 @@ static void on_ready(void *self)
     struct host *host = self;
     web_on_ready(&host->web);
     if (host->web.is_due)
-        transport_wake(host->transport); /* calls on_ready again, after other due events */
+        transport_wake(host->transport); /* on_wake then calls on_ready again */
 }
 
 /* Adds the measurements of the last second to the history on the web page. */

@@ -56,7 +56,7 @@ struct host {
     struct node_options node_options;
     /* describes the samples of inference requests */
     char about_samples[INFERENCE_WORDS_BYTES];
-    /* memory of the node and of the owner's end of `link` */
+    /* memory of the node and, if it needs any, of `link` */
     struct arena arena;
     struct node *node;
     struct learner_link *link; /* link to the thread that makes steps; belongs to the owner */
@@ -96,7 +96,7 @@ void host_init(struct host *host, const struct config *config, const struct host
 enum error host_open(struct host *host, bool is_quiet, struct problem *problem) MUST_USE;
 /* Locks the state folder, creates the learner, opens the sockets and loads the saved state. */
 enum error host_prepare(struct host *host, struct problem *problem) MUST_USE;
-/* Creates the node. link_bytes: further bytes of the arena, for the owner's end of `link`. */
+/* Creates the node. link_bytes: further bytes of the arena, for `link`. */
 void host_begin(struct host *host, size_t link_bytes);
 /* Returns the options for the owner's learner_link. ops, learner: the operations that perform
  * orders, and their first argument. */

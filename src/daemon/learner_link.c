@@ -35,7 +35,7 @@ static void say_answer(struct learner_link *link, const struct answer *answer)
     say(link, &(struct learner_event){.kind = LEARNER_ANSWERED, .answer = *answer});
 }
 
-/* The functions below run on the stepping thread. */
+/* The functions below run on the stepping thread, except learner_link_nudge. */
 
 static bool has_no_more(void *context)
 {

@@ -42,7 +42,7 @@ struct learner_link_options {
 };
 
 enum learner_event_kind {
-    LEARNER_STEPPED,   /* steps were made: sets steps, samples, batch, loss_sum, spent, memory */
+    LEARNER_STEPPED,   /* steps were made: sets the members from steps to spent, and memory */
     LEARNER_ANSWERED,  /* an order was performed: sets answer */
     LEARNER_RESET,     /* training diverged, and the learner was reset to the base: sets resets */
     LEARNER_SATURATED, /* the number of saturated entries has changed: sets saturation */
@@ -56,7 +56,8 @@ struct learner_event {
     uint64_t samples; /* samples learned since the last STEPPED event */
     uint32_t batch;   /* samples per step from now on; 0 = unchanged */
     double loss_sum;  /* sum of the loss over all samples counted in `samples` */
-    /* STEPPED: latest of these steps whose loss was NaN or too large to be summed; 0 = none */
+    /* STEPPED: latest of these steps whose loss was NaN or too large to be summed; 0 = none, or not
+     * checked */
     uint64_t broken_loss_step;
     struct time_spent spent;
     union {
@@ -79,7 +80,8 @@ struct learner_event {
 enum learner_request_kind {
     LEARNER_ORDER,
     LEARNER_EVALUATE,
-    LEARNER_LOOK, /* requests a LOOKED event; ignored before the learner's first step */
+    /* requests a LOOKED event; ignored if the learner cannot step or has learned nothing */
+    LEARNER_LOOK,
     LEARNER_SLOW, /* halves the learning rate for the rest of the run */
     LEARNER_STOP
 };

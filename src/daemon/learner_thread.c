@@ -6,8 +6,9 @@
 #include "base/thread.h"
 #include "training/step_time.h"
 
-#define MEMORY_NS   1000000000u
-#define PROGRESS_NS 20000000 /* minimum ns between two STEPPED events, except at a PUBLISH */
+#define MEMORY_NS 1000000000u
+/* minimum ns between two STEPPED events; less before a PUBLISH and when training ends */
+#define PROGRESS_NS 20000000
 
 struct learner_thread {
     struct learner *learner;

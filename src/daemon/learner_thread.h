@@ -45,7 +45,7 @@ void learner_thread_stop(struct learner_thread *thread);
 /* Processor time of the thread; read it after the thread has ended. */
 struct learner_thread_used {
     uint64_t steps_ns;
-    uint64_t exchange_ns; /* nanoseconds in the orders APPLY, PUBLISH, READ and WRITE */
+    uint64_t exchange_ns; /* nanoseconds in the orders APPLY, TRIAL, PUBLISH, READ and WRITE */
 };
 struct learner_thread_used learner_thread_used(const struct learner_thread *thread);
 

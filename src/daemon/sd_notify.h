@@ -33,7 +33,7 @@ struct sd_notify {
     bool complained;       /* the first failure was reported */
 };
 
-/* Reads the environment. If it is invalid, prints why, and no manager is notified. */
+/* Reads the environment. If NOTIFY_SOCKET is invalid, prints why, and no manager is notified. */
 void sd_notify_open(struct sd_notify *sd_notify);
 
 /* Sends READY=1 or WATCHDOG=1 if due. The loop calls it at the time of sd_notify_wake_ns

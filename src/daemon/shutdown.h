@@ -46,7 +46,8 @@ struct shutdown {
  * ended, or on that thread. shutdown_apply applies the remaining updates, so that the base agrees
  * with the version with which it is saved. */
 void shutdown_apply(struct node *node, const struct executor *executor, struct event_log *report);
-/* Saves the state from which the node's next start continues. FAILED: nothing new is saved. */
+/* Saves the state from which the node's next start continues. FAILED: something was not saved; the
+ * problem says what. */
 enum error shutdown_save(struct node *node, struct saver *saver, struct learner *learner,
                          struct problem *problem) MUST_USE;
 
@@ -56,7 +57,7 @@ int shutdown_shut_out(const struct reach *reach);
 int shutdown_clash(const struct shutdown *closing, bool is_shared);
 
 /* Ends a node whose learner's thread has ended. Returns the exit code: 0 if base and checkpoint are
- * saved and the base has the digest that the node has reported. */
+ * saved and the base is the sum of its rumors. */
 int shutdown_run(const struct shutdown *closing);
 
 #endif

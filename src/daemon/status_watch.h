@@ -54,8 +54,8 @@ void status_watch_look(struct status_watch *watch, const struct node *node, uint
 json_t *status_watch_page(const struct status_watch *watch, const struct node *node,
                           const struct status_facts *facts, uint64_t now_ns);
 
-/* Public for tests. status_track_see records the total bytes so far. status_track_rates sets the
- * rates in bytes per second since the oldest record; NAN if there is none. */
+/* Records the total bytes so far. status_track_rates sets the rates in bytes per second since the
+ * oldest record; NAN if there is none. */
 void status_track_see(struct status_track *track, uint64_t now_ns, uint64_t sent_bytes,
                       uint64_t received_bytes);
 void status_track_rates(const struct status_track *track, uint64_t now_ns, uint64_t sent_bytes,

@@ -20,7 +20,7 @@
 
 struct training_watch_options {
     struct event_log *report;
-    struct learner_link *link; /* NULL = the stepping thread has ended */
+    struct learner_link *link; /* NULL = the event loop has ended */
     const char *folder;        /* state folder, as the configuration names it */
     uint32_t classes;          /* classes or tokens; 0 = unknown, or a regression */
     bool steps_here;           /* false = a host program makes the steps */
@@ -62,7 +62,7 @@ void training_watch_init(struct training_watch *watch, const struct training_wat
 void training_watch_begin(struct training_watch *watch, const struct config *config,
                           const struct setup *setup, struct event_log *report,
                           struct learner_link *link);
-/* Called when the stepping thread has ended: it gets no more requests. */
+/* Called when the event loop has ended: the stepping thread gets no more requests. */
 void training_watch_end(struct training_watch *watch);
 
 void training_watch_on_step(struct training_watch *watch, uint64_t now_ns,

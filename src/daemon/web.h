@@ -22,7 +22,7 @@ struct web {
     struct trail trail;
     struct happened happened;
     bool is_due;                 /* web_on_ready must be called again soon */
-    uint32_t told;               /* number of notes that clients of /events have received */
+    uint32_t told;               /* number of notes up to the last update */
     json_t *(*page)(void *host); /* status page; the caller releases it */
     void *host;
     uint64_t start_ns; /* time at which the node started */
@@ -36,7 +36,7 @@ void web_close(struct web *web);
 
 /* Shows the note on the page, unless its level is debug. */
 void web_on_note(struct web *web, const struct note *note);
-/* Adds a row to the history, and sends it to the clients of /events; called once a second. */
+/* Adds the values of one second to the history, and sends an update to the clients of /events. */
 void web_on_second(struct web *web, const double second[static TRAIL_VALUES]);
 /* Serves the web clients. Call it when the server's file is readable, or when is_due is set;
  * updates is_due. */
