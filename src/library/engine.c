@@ -397,7 +397,7 @@ void engine_fill(struct engine *engine)
     unlock(engine);
 }
 
-/* `changes`: engine->changes when the thread fell asleep. */
+/* `changes`: engine->changes before the thread checked whether to sleep. */
 struct sleeper {
     struct engine *engine;
     uint64_t changes;

@@ -29,7 +29,7 @@ enum engine_reason {
     ENGINE_RUNS,
     ENGINE_LEFT,        /* the node was asked to leave */
     ENGINE_SHUT_OUT,    /* all reachable peers have another swarm, model or protocol */
-    ENGINE_EXPELLED,    /* the operator has expelled the node */
+    ENGINE_EXPELLED,    /* an order, a proof or votes expelled the node */
     ENGINE_TURNED_AWAY, /* no member admits the node */
     ENGINE_CLASH,       /* another process has the node's identity */
     /* no reachable node has the rest of the base that this node was receiving */
@@ -40,7 +40,7 @@ enum engine_reason {
 /* State of the node, for threads other than the loop's. */
 struct engine_standing {
     enum engine_reason end;
-    bool is_running; /* the node has joined, and neither leaves nor is refused */
+    bool is_running; /* the node's phase is running, and its peers do not refuse it */
     /* node/settle.h; checked only while a request waits for it */
     bool is_settled;
     /* number of the latest request to settle that the node had received at the last check */
@@ -56,7 +56,7 @@ struct engine_standing {
     uint64_t waiting;          /* known rumors that are not applied yet */
     uint64_t swarm_samples;    /* learned by all nodes */
     /* Text about `end`, for people. CLASH: the peer's address and its claim; DIVERGED: tensor and
-     * step; otherwise why dialling failed. */
+     * step; otherwise why the node has no neighbour. */
     char why[sizeof(struct problem)];
 };
 
@@ -153,7 +153,7 @@ bool engine_wait(struct engine *engine, uint64_t due_ns,
                                  const struct engine_standing *standing),
                  struct engine_standing *standing);
 
-/* Copies the node's state. Any thread may call this and the following functions. */
+/* Copies the node's state. Any thread may call this function and those up to engine_wished. */
 void engine_standing(struct engine *engine, struct engine_standing *standing);
 struct engine_count engine_count(struct engine *engine);
 /* Returns a new status page, which the caller frees; NULL if the node has ended. */
@@ -165,7 +165,7 @@ struct engine_wishes *engine_wish(struct engine *engine);
 void engine_wished(struct engine *engine);
 
 /* Joins the loop's thread, which has ended or received the request to leave. Then applies the
- * remaining updates and saves. FAILED: nothing new is saved, or the saved base is not the sum of
+ * remaining updates and saves. FAILED: something was not saved, or the saved base is not the sum of
  * its rumors. */
 enum error engine_end(struct engine *engine, struct problem *problem) MUST_USE;
 void engine_free(struct engine *engine);

@@ -84,8 +84,8 @@ static enum error load(struct config_load *load, const struct hearsay_options *o
     return error;
 }
 
-/* Checks that learner and node can get their memory. A later allocation that fails would end the
- * process (base/memory.h). */
+/* Checks that about as much memory as learner and node need can be allocated. A later allocation
+ * that fails would end the process (base/memory.h). */
 static enum error check_memory(size_t parameters, struct problem *problem)
 {
     const size_t bytes = parameters * 5 * sizeof(float) + ((size_t)128 << 20);
