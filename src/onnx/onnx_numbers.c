@@ -1,5 +1,5 @@
-/* Writes dense layers, activations and norms of rows. Their input is an image as one row, or one
- * row for each position of a sequence. */
+/* Writes dense layers, activations and norms of rows. A row is a flattened image or one position of
+ * a sequence; activations accept any shape. */
 #include <stdio.h>
 
 #include "onnx/onnx_layers.h"

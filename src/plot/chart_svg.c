@@ -20,8 +20,8 @@
 #define TICKS_DOWN  6
 #define TICKS_RIGHT 8
 
-/* Okabe and Ito, "Color universal design" (2008), without yellow: colours that colour-blind readers
- * can tell apart. Further curves are dashed. */
+/* Okabe and Ito, "Color universal design" (2008), with grey instead of yellow and black: colours
+ * that colour-blind readers can tell apart. Further curves are dashed. */
 static const char *const COLOURS[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                       "#e69f00", "#56b4e9", "#555555"};
 static const char *const DASHES[] = {"", "6 3", "2 2", "9 3 2 3"};

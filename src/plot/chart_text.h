@@ -20,7 +20,7 @@
 #define CHART_TEXT_ROWS_MIN    6
 
 struct chart_text_style {
-    /* Size of the whole chart in characters, at least CHART_TEXT_ROWS_MIN and
+    /* Size in characters without title and legend, at least CHART_TEXT_ROWS_MIN and
      * CHART_TEXT_COLUMNS_MIN */
     int rows, columns;
     bool is_utf8;   /* false = only ASCII */

@@ -32,7 +32,7 @@ void dots_line(struct dots *dots, double value);
 /* Draws straight lines between the points; x ascends. */
 void dots_curve(struct dots *dots, const double *x, const double *y, size_t count);
 
-/* Returns true if the character has a dot. */
+/* Prints one character. Returns true if it has a dot. */
 bool dots_print_cell(const struct dots *dots, FILE *out, int row, int column);
 
 /* Prints no newline; row 0 is the top. */
