@@ -53,8 +53,8 @@ enum error config_options_set_state(void *options, const struct command_option *
 enum error config_options_check(void *options, int count, char **operands, struct problem *problem);
 
 /* Reads the configuration: defaults, then the file, then each --set in order, then --log and
- * --state. Checks all values as config_check does. Errors name the file and line. On an error
- * *config is unchanged. */
+ * --state. Checks all values as config_check does, and resolves `auto`. Errors in the file name its
+ * line. On an error *config is unchanged. */
 enum error config_options_read(struct config *config, const struct config_options *options,
                                struct problem *problem) MUST_USE;
 

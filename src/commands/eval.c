@@ -36,7 +36,7 @@ struct options {
     const char *file;          /* file of --config; NULL = not given */
     char saved[DISK_PATH_MAX]; /* started.conf, if it is read; "" = it is not */
     bool names_data;           /* an option or --set names the source or the files of the data */
-    struct config config;      /* configuration; only [data] and [model] are used */
+    struct config config;      /* configuration of data and model */
     bool names_model; /* --model or --layers was given, so the description in the file is ignored */
     /* Settings of data and model, applied after the configuration is read. */
     struct given given[GIVEN_MAX];

@@ -48,8 +48,8 @@ static const char *extension_of(const char *path)
     return dot + 1;
 }
 
-/* Sets the format that the name calls for: ONNX for a file, else transformers. A name with another
- * extension than a file may have is refused, unless it is a folder. */
+/* Sets the format by the name: ONNX if it ends in .onnx, else transformers. Refuses another
+ * extension, unless the path is a folder. */
 static enum error set_format_by_name(struct options *options, struct problem *problem)
 {
     struct stat about;

@@ -1,5 +1,5 @@
 /* hearsay export: writes a saved model in the format of other libraries. Tests:
- * tests/process/test_transformers.sh. */
+ * tests/process/test_text.sh. */
 #ifndef HEARSAY_COMMANDS_EXPORT_COMMAND_H
 #define HEARSAY_COMMANDS_EXPORT_COMMAND_H
 

@@ -1,4 +1,4 @@
-/* Reads a PNG of a given size as bytes for a model's input. No other file uses libpng. */
+/* Reads a PNG of a given size as bytes for a model's input. Only png_image.c uses libpng. */
 #ifndef HEARSAY_COMMANDS_PNG_IMAGE_H
 #define HEARSAY_COMMANDS_PNG_IMAGE_H
 

@@ -43,9 +43,9 @@ struct bench {
     size_t outputs; /* numbers per prediction */
     float *weights; /* [P] weights in the backend's memory */
     float *x;       /* [batch, in] samples in the backend's memory */
-    float *host_x;  /* [batch, in] normalised samples in main memory */
+    float *host_x;  /* [batch, in] in main memory: normalised samples, or float32 samples as read */
     float *host_y;  /* [batch, outputs] predictions in main memory */
-    /* [batch, in] samples as read from the file; each number has 1 byte (uint8) or 4 (float32). */
+    /* [batch, in] samples of 1 byte (uint8) as read from the file; float32 samples go to host_x */
     unsigned char *bytes;
     uint32_t batch;
     const struct options *options;

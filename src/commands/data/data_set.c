@@ -174,7 +174,7 @@ static void caption(char text[32], const struct dataset *set, size_t i)
 }
 
 /* Prints augmented copies of the samples, as a first epoch might have them. Samples are normalised
- * first, because augmentation fills erased parts with the mean. */
+ * first, because augmentation erases with 0, the mean of normalised pixels. */
 static void show_augmented(const struct report *report, struct data_show *show)
 {
     const struct dataset *train = &report->train;

@@ -2,7 +2,7 @@
  *
  *   doctor.c         the command
  *   doctor_line.c    prints one line of the result
- *   doctor_here.c    this machine: keys, log, state folder and its files, data, model, device, port
+ *   doctor_here.c    this machine: keys, log, folder, sandbox, data, model, device, port, clock
  *   doctor_key.c     which swarm key a start would use
  *   doctor_gpu.c     a trial start on the GPU
  *   doctor_memory.c  memory that the node needs, part by part

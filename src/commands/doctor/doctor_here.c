@@ -22,11 +22,10 @@
 #include "state/incarnation.h"
 #include "state/state_dir.h"
 
-/* Number of checkpoint-sized files that exist at one time: old checkpoint, new one, and the
- * updates that arrive while it is written. */
+/* Number of checkpoints that exist at one time: the two kept ones and the one being written. */
 #define COPIES 3
-/* Number of files base.safetensors that exist while one replaces the other; older bases are not
- * counted. */
+/* Number of files base.safetensors that exist while one replaces the other; older, best and
+ * averaged bases are not counted. */
 #define BASES         2
 #define YEAR_2024_S   1704067200
 #define CLOCK_SLACK_S 5

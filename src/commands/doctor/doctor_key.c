@@ -19,7 +19,7 @@ struct chosen_key {
     bool is_kept;    /* the key is that of the state folder, not the configured one */
 };
 
-/* Reads the orders that a node would accept; none if the file cannot be read. */
+/* Reads the stored orders without checking their signatures; none if the file cannot be read. */
 static void read_orders(const char *folder, struct chosen_key *chosen)
 {
     struct order order;

@@ -42,7 +42,7 @@ static const struct network V6[] = {
     {{0x3f, 0xff}, 20, PLACE_DOCUMENTATION},
     {{0x20, 0x01, 0x00, 0x02}, 48, PLACE_BENCHMARK},
     {{0xff}, 8, PLACE_MULTICAST},
-    /* All IPv6 addresses that are assigned today (RFC 4291). */
+    /* All global unicast IPv6 addresses that are assigned today (RFC 4291). */
     {{0x20}, 3, PLACE_PUBLIC},
     /* IPv4 addresses behind a NAT64 translator (RFC 6052). */
     {{0x00, 0x64, 0xff, 0x9b}, 96, PLACE_PUBLIC},

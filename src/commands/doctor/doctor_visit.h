@@ -4,9 +4,9 @@
  *   handshake ──► a large goodbye, before any hello ──► dials again, for the round-trip time, and
  *   compares settings
  *
- * A visit uses a node's own conversation (peer.h) and transport. It ends once the peer
- * has proved its identity and shown its settings. So this node never becomes a member, and the
- * peer keeps no note of it.
+ * A visit uses a node's own conversation (peer.h) and transport. No connection goes beyond the
+ * proof of identity and the exchange of settings. So this node never becomes a member, and the peer
+ * keeps no note of it.
  */
 #ifndef HEARSAY_COMMANDS_DOCTOR_DOCTOR_VISIT_H
 #define HEARSAY_COMMANDS_DOCTOR_DOCTOR_VISIT_H

@@ -28,8 +28,8 @@ enum error status_ask(const char *dir, int wait_ms, json_t **page,
                       struct problem *problem) MUST_USE;
 
 /* Print parts of a status page for people: the node itself, its links, or the members. Each line
- * ends with a line feed. Only lines with harmful members, saturated weights or a huge loss may have
- * more than STATUS_COLUMNS columns. A node without links has one line that says so. */
+ * ends with a line feed. Only a line with a huge loss may have more than STATUS_COLUMNS columns. A
+ * node without links has one line that says so. */
 void status_print_node(FILE *out, const json_t *page);
 void status_print_links(FILE *out, const json_t *page);
 void status_print_members(FILE *out, const json_t *page);

@@ -32,7 +32,7 @@ struct swarm_node {
     char address[72];        /* host and port; "" = not started yet */
     uint64_t steps, samples; /* steps and samples since the node's start */
     double samples_per_second;
-    double loss; /* mean training loss of the last batches */
+    double loss; /* mean training loss of the last second with steps */
     uint64_t neighbours;
     uint64_t rumors_published;
     uint64_t rumors_received; /* rumors received for the first time */

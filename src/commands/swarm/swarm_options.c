@@ -66,8 +66,7 @@ static enum error set_usual(struct swarm_options *options, const char *const *us
     return error;
 }
 
-/* Sets the defaults for language models: nanoGPT's batch and warm-up for a CPU, and the optimizer
- * for sequences. */
+/* Sets the defaults for language models: batch, warm-up, beta1 and beta2 of nanoGPT on a CPU. */
 static enum error set_for_text(struct swarm_options *options, struct problem *problem)
 {
     static const char *const usual[] = {"train.momentum=0.9", "train.beta2=0.99", "train.batch=12",

@@ -98,7 +98,7 @@ static int compare_words(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Each node lists the origins of a version in its own order, so sorted words are compared. */
+/* Returns the words sorted, so that versions compare equal whatever their order. */
 static char *sorted_words(const char *words)
 {
     const size_t bytes = strlen(words) + 1;
