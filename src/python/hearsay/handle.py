@@ -1,4 +1,4 @@
-"""Handle: a node with one method for each call of hearsay.h. Tensors are given as memory addresses, and
+"""Handle: a node with methods for the calls of hearsay.h. Tensors are given as memory addresses, and
 error codes become exceptions.
 
 Node (torch_node.py) and ArrayNode (array_node.py) use it.

@@ -11,7 +11,7 @@ import torch
 Statistics = dict[str, tuple[torch.Tensor, torch.Tensor]]
 
 _FAR_DEVIATIONS = 1.0  # distance of the means in deviations, averaged over a norm's channels, that is far
-_FAR_RATIO = 4.0  # ratio of the variances, averaged over a norm's channels, that is far
+_FAR_RATIO = 4.0  # ratio of the variances that is far; its logarithm is averaged over a norm's channels
 
 
 def statistics_of(norms: Iterable[tuple[str, torch.nn.Module]]) -> Statistics:

@@ -32,7 +32,7 @@ _NUMBERS = (
 )
 _COMPARED_MAX = 1 << 20  # numbers of a buffer that are compared, at most
 _FROZEN_MAX = 1 << 12  # numbers of a frozen parameter that are compared, at most
-_COMPARE_FIRST, _COMPARE_FACTOR = 8, 8  # buffers are compared in call 8, 64, 512, … of `check`
+_COMPARE_FIRST, _COMPARE_FACTOR = 8, 8  # watched tensors are compared in call 8, 64, 512, … of `check`
 
 _FROZEN_CHANGES = (
     "the parameter %s%s is not trained (requires_grad) but changes, and is not shared, so it will "
