@@ -149,7 +149,7 @@ static void one_slow_receiver_holds_no_node_back(void **state)
 }
 
 struct thin_lines {
-    double told;       /* maximum of the published bytes per second, over all nodes */
+    double told;       /* maximum over time of the bytes per second that all nodes publish */
     double lag_s;      /* mean lag of the nodes at the end, in seconds */
     uint32_t patching; /* maximum number of nodes without a complete base */
     uint32_t lonely;   /* number of nodes without neighbours at the end */
@@ -312,7 +312,7 @@ static void rare_publications_may_fill_lines(void **state)
     }
 }
 
-/* Lines carry 1 MB/s, but no node can know that while little is published. */
+/* Lines are unlimited, but no node can know that while little is published. */
 static void untested_capacity_is_no_budget(void **state)
 {
     (void)state;

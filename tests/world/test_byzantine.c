@@ -208,7 +208,7 @@ static void finds_one_of_three_that_opposes_training(void **state)
     assert_ptr_equal(found_among_two(-0.5, 0.3, 4), &broadcast_versions(node)->origins[WHO]);
 }
 
-/* The other members left, so that no median is known. */
+/* No member has published for a minute, so that no median is known. */
 static void a_finding_ends_although_no_median_is_known(void **state)
 {
     struct node_finding harm;

@@ -97,7 +97,7 @@ static void must_be_out(uint32_t keep, uint64_t within_ns)
     must_agree(10 * SECOND_NS);
 }
 
-/* Starts three nodes. Nodes 0 and 2 first receive different rumors. */
+/* Starts three nodes, and the two puppets as neighbours of nodes 0 and 2. */
 static void start_line(void)
 {
     const struct node_options options = usual_options();

@@ -218,7 +218,7 @@ static void two_neighbours_with_different_digests_refute_nothing(void **state)
     meet_slanderer(joiner, 1);
     meet_slanderer(joiner, 2);
     must_stand_by_its_base(joiner);
-    /* A tie: both digests have one vote. */
+    /* A tie: each of the three digests has one vote. */
     assert_int_equal(world.nodes[joiner].notes[NOTE_FALSE_BASE], 1);
 }
 

@@ -1,4 +1,5 @@
-/* Nodes that start from different first weights end with one base. */
+/* Nodes that start from different first weights end with one base, unless both sides are
+ * established or have an operator. */
 #include "node/first_weights.h"
 
 #include "crypto/gate.h"
@@ -126,7 +127,7 @@ static void a_called_node_yields_to_a_caller_that_has_learned(void **state)
     must_agree(10 * SECOND_NS);
 }
 
-/* Adds two pairs of nodes. Each node knows all others but cannot reach the other pair. */
+/* Adds two pairs of nodes. Each node knows all earlier ones but cannot reach the other pair. */
 static void add_two_pairs(uint32_t first_start)
 {
     for (uint32_t i = 0; i < 4; i++) {

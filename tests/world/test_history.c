@@ -321,7 +321,8 @@ static uint64_t incarnation_at(const struct versions *versions, uint32_t from_la
     return origin->incarnation;
 }
 
-/* The node also takes over the order of origins. Origins outside the history come last. */
+/* The node also takes over the order of origins. Origins outside the history count as the latest.
+ */
 static void a_history_keeps_the_order_of_publication(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* A hostile member (puppet.h) has the swarm key and breaks rules. The node closes the connection,
- * and no base changes. test_admission_control.c tests callers without the key. */
+/* A hostile member (puppet.h) has the swarm key and breaks rules. The node closes the connection or
+ * ignores the message, and no base changes. test_admission_control.c tests callers without the key.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* Two processes with one identity key: the swarm keeps the one that started later, and the other
- * one ends. No member can end a node by a lie. */
+ * one ends. A process that meets its twin before it joins ends too. No member can end a node by a
+ * lie. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -148,8 +149,8 @@ static void gossip_with_a_record_that_is_not_signed_ends_its_sender(void **state
     assert_int_equal(world.nodes[0].notes[NOTE_IDENTITY_TAKEN], 0);
 }
 
-/* Starts node 1 of three without a disk, with a clock an hour slow. Returns the incarnation of its
- * earlier life. `ends` ends that life. */
+/* Starts node 1 of three with an empty disk, with a clock an hour slow. Returns the incarnation of
+ * its earlier life. `ends` ends that life. */
 static uint64_t start_without_past(void (*ends)(struct world *, uint32_t), uint64_t rest_ns)
 {
     start_usual_swarm(3);

@@ -42,7 +42,7 @@ static struct versions *versions_of(uint32_t i)
     return (struct versions *)(uintptr_t)broadcast_versions(world.nodes[i].node);
 }
 
-/* Adds `count` incarnations of other nodes, a thousand for each of these nodes, to the versions of
+/* Adds `count` incarnations of other nodes, at most a thousand for each node, to the versions of
  * node i. Each incarnation has one rumor. */
 static void know_incarnations(uint32_t i, uint32_t count)
 {

@@ -1,4 +1,4 @@
-/* A node's keys are in separate memory, and no byte of them is anywhere else. */
+/* A node's keys are in separate memory, and no copy of them is anywhere else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void must_be_kept(uint32_t i, const void *bytes, size_t count)
     assert_false(is_elsewhere(i, bytes, count));
 }
 
-/* Checks that all keys derived from a swarm key are only in node i's key memory. */
+/* Checks that a swarm key and both keys derived from it are only in node i's key memory. */
 static void must_be_kept_of(uint32_t i, const uint8_t swarm_key[static KEY_BYTES])
 {
     uint8_t key[KEY_BYTES];

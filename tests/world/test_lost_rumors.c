@@ -66,8 +66,8 @@ static bool gives_up_its_base(void)
                   "of its rumors are only in this node's base, and 2 neighbours lack them") != NULL;
 }
 
-/* Node 0 trained with nodes 1 and 2, which have left. Its log no longer has the first rumors of
- * node 2, and the puppets do not know them. */
+/* Node 0 trained with nodes 1 and 2, and node 2 has left. Node 0's log no longer has the first
+ * rumors of node 2, and the puppets know none of them. */
 static int story_begins(void **state)
 {
     struct node_options options = busy_options();

@@ -20,7 +20,7 @@ static struct node_options saving_options(void)
     return options;
 }
 
-/* Starts three nodes. Node 2 saves checkpoints. Tests kill and restart node 2. */
+/* Starts three nodes that save checkpoints. */
 static void start_saving_swarm(void)
 {
     const struct node_options options = saving_options();

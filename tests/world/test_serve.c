@@ -93,7 +93,7 @@ static void a_request_for_nonexistent_blocks_ends_the_connection(void **state)
     must_have_the_base_it_had();
 }
 
-/* Four requests can wait while another one is served. */
+/* Four requests of a neighbour can wait. */
 static void requests_beyond_the_queue_are_refused(void **state)
 {
     (void)state;

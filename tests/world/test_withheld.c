@@ -230,7 +230,7 @@ static struct vote vote_of_first(void)
     return vote;
 }
 
-/* A vote only covers rumors that most nodes can remove. The logs only hold the last rumors of the
+/* A vote only covers rumors that most nodes can remove. The log holds no rumor of the
  * liar's later incarnation. */
 static void votes_spare_rumors_beyond_all_logs(void **state)
 {
