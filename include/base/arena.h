@@ -1,5 +1,5 @@
-/* An arena: memory that is allocated once, at the start, and released as a whole. A module of the
- * program allocates everything it will ever need while it is created. The pages are zero and use no
+/* An arena: memory that is allocated once, at the start, and released as a whole. A module
+ * allocates from its arena only while it is created. The pages are zero and use no
  * memory until they are touched, so a generous size is free. If the size depends on a user's model,
  * an arena grows piece by piece instead: reserving the largest possible size would fail on systems
  * without overcommitment. */

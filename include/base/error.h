@@ -28,7 +28,7 @@ enum error {
 
 const char *error_name(enum error error);
 
-/* A message for a person, with space for two lines. */
+/* A message for a person, of at most 511 bytes. */
 struct problem {
     char text[512];
 };

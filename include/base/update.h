@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Value of one unit of the base (companding.h); written q in formulas. */
+/* Value of one unit of the base (companding.h). */
 #define QUANTUM   0x1p-24f
 #define LEVEL_MAX 127 /* largest |level|; a level is never 0 */
 /* largest update.tau; decoders reject a larger one */

@@ -10,8 +10,8 @@
 
 #define WORDS_BYTES 32 /* longest known word, with the final zero */
 
-/* End of a message: "did you mean WORD?", or "known: A, B, C" with the most similar word first if
- * no word is similar. The list ends with "..." if it is too long. */
+/* End of a message: "did you mean WORD?" or, if no word is similar, "known: A, B, C",
+ * the most similar first. The list ends with "..." if it is too long. */
 struct words_hint {
     char text[448];
 };
