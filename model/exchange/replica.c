@@ -134,7 +134,8 @@ static double counts(const struct replica *replica, const struct publish_terms *
     return usual * overlap_novelty(&replica->overlap, usual, terms->at_once);
 }
 
-/* Returns the smallest tau at which counts · tau rounds to an amount of at least 1. Below it,
+/* Returns the smallest tau at which counts · tau rounds to an amount of at least 1, but at most
+ * TAU_MAX. Below it,
  * amount_of would raise the amount to 1, and the base would move by more than this node's share of
  * its progress. */
 static float tau_floor(double counts)
@@ -215,7 +216,8 @@ static float choose_tau(struct replica *replica, const struct publish_terms *ter
     return chosen.tau;
 }
 
-/* Returns the smallest tau at which the highest level moves a base entry by `move`. */
+/* Returns the smallest tau at which the highest level moves a base entry by `move`, but at most
+ * TAU_MAX. */
 static float tau_to_carry(double counts, double move)
 {
     return (float)fmin(move / (LEVEL_MAX * counts), TAU_MAX);
@@ -396,7 +398,8 @@ void replica_read_base_part(const struct replica *replica, size_t first, size_t 
     }
 }
 
-/* Returns the number of the update's first entry with an index of at least `index`. */
+/* Returns the position of the update's first entry with an index of at least `index`;
+ * update->count if there is none. */
 static uint32_t entry_from(const struct update *update, size_t index)
 {
     uint32_t from = 0, to = update->count;

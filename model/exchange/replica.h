@@ -23,7 +23,8 @@
  *
  * Outer momentum, as in DiLoCo (Douillard et al. 2023) and SlowMo (Wang et al. 2020): each
  * update, from this node or another, also moves the weights by beta times the move of the base.
- * This additional move is part of the residual and is later published like it.
+ * This additional move is part of the residual and is later published like it. Statistics and
+ * large weights of a companded base have neither outer momentum nor withheld progress.
  *
  * Adding integers commutes: replicas that applied the same updates have the same base, bit for bit,
  * in any order of the updates (tests/unit/model/test_replica.c, test_learner.c).
@@ -79,7 +80,8 @@ void replica_begin_part(struct replica *replica, size_t first, size_t count,
 
 /* Cuts an update from the residual and applies it to base and weights. The update has the threshold
  * terms->tau or, if that is 0, takes about terms->budget_bytes at most. amount = round(gain · share
- * · novelty · tau / QUANTUM) (novelty: overlap.h); tau is raised if that would be 0. Returns the
+ * · novelty · tau / QUANTUM) (novelty: overlap.h). tau is raised if that would be 0 or, unless
+ * terms->tau is set, if the update could not move the farthest statistic far enough. Returns the
  * update, which is valid until the next publication. Its count is 0 if there is nothing to publish
  * or a residual is NaN or infinite. The weights also move by terms->beta times the base's move.
  * Then the part terms->withheld of the remaining residual is withheld. If terms->withheld is 0,
@@ -123,7 +125,7 @@ void replica_read_with(const struct replica *replica, const struct update *updat
                        uint32_t updates_count, size_t first, size_t count, float *host);
 
 /* Returns the cosine between another node's update and this node's residual over the update's
- * entries, in [-1, 1]; 0 without a residual.
+ * entries, in [-1, 1]; 0 if the residual is 0 or not finite.
  *
  * Apart from outer momentum, the residual is about -rate·Σ g, the sum of the last steps' gradients.
  * So to first order the update raises the loss of the samples learned here since the last

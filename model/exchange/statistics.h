@@ -18,7 +18,7 @@
  * go, so each publication also pulls s a little towards w. The next steps move s back, and that
  * movement is published as any other. Updates on their way also make s and w differ, but by at most
  * the distance that s moved during the last publications. `slow` is a moving average of s over
- * about 128 publications, and only a distance above 2·|s - slow| is pulled.
+ * about 128 publications, and the pull is a part of the distance beyond 2·|s - slow|.
  *
  * All sums are of values (base/companding.h), so that they do not depend on the order.
  * Tests: tests/unit/model/test_statistics.c.

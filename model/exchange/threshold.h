@@ -6,8 +6,8 @@
  *
  * Of all tau whose rumors fit the byte budget, the filter chooses the one that publishes most. The
  * histogram's bins are 1.6 to 3.1 % of |residual| wide. A candidate tau is a bin's edge, so the
- * number of entries above tau, 2 tau, 3 tau, ... is a sum of bins. The size of the rumors follows
- * from these numbers: each level is coded as a sparse set within the level below it
+ * number of entries above tau, 2 tau, 3 tau, ... is about a sum of bins. The size of the rumors
+ * follows from these numbers: each level is coded as a sparse set within the level below it
  * (net/wire/rumor.h), in about the entropy of a random set. Clustered entries take fewer bytes:
  * 0.45 of the estimate for the first few thousand entries of a model with 25 million parameters.
  * size_ratio learns this factor. If the next lower bin does not fit as a whole, a finer histogram
