@@ -177,7 +177,8 @@ struct score {
 };
 
 /* A sequence of operations that is called repeatedly with the same arguments (a CUDA graph). The
- * memory to which the arguments point may change. Starts as zeros, and belongs to one backend. */
+ * contents of the memory to which they point may change. Starts as zeros, and belongs to one
+ * backend. */
 struct step_graph {
     void *recorded; /* recording in the backend's form; NULL = nothing is recorded */
     uint32_t times; /* number of calls of `end` since the last `drop` */
@@ -232,7 +233,7 @@ struct exchange_operations {
      * progress out of the residual. For each entry with level k: base += amount·k and w += (1 +
      * beta)·QUANTUM·amount·k - taken. `taken` is 0 if r and k differ in sign, otherwise the smaller
      * of |r| and tau·|k|, with their sign. For a statistic it is r. If r has the sign of k and
-     * |r| is at least tau·|k|, w is the same as after `cut`, bit for bit. */
+     * |r| is at least tau·|k|, any other w is the same as after `cut`, bit for bit. */
     void (*apply_own)(struct backend *, const struct update *host_update, float beta,
                       struct weights w, int32_t *base);
     /* Replaces base entries first .. first+count-1 and keeps their residuals: base =

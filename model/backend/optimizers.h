@@ -49,10 +49,10 @@ struct optimizer_row {
     /* Learning rate at the start of INVERSE_ROOT (036-falling-rate); 0 = none. If it is above 0 and
      * the user sets no rate, INVERSE_ROOT is the default schedule. */
     double rate_falling;
-    /* SGD: an L2 penalty in the gradient before the momentum; others: decoupled, so a step
-     * subtracts rate · decay · weight. */
+    /* Default weight decay. SGD: an L2 penalty in the gradient before the momentum; others:
+     * decoupled, so a step subtracts rate · decay · weight. */
     double weight_decay;
-    double clip; /* largest global norm of a gradient */
+    double clip; /* default of the largest global norm of a gradient */
 };
 
 /* The row of OPTIMIZER_AUTO assumes the most: two moments, withheld progress, added gradients. */

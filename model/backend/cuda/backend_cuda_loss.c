@@ -11,7 +11,7 @@
 #include "backend/cuda/cuda_dense.h"
 #include "backend/cuda/cuda_kernels.h"
 
-#define BUDGET_PART 16 /* logits take at most 1 / BUDGET_PART of the free memory */
+#define BUDGET_PART 16 /* logits and rounded gradients: at most 1/16 of the free memory */
 /* Bytes of a logit and its rounded gradient. */
 #define BYTES_OF_LOGIT (sizeof(float) + sizeof(uint16_t))
 

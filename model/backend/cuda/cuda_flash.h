@@ -3,9 +3,10 @@
  *   attention, batch ──► plan for that shape ──► cuDNN ──► stream
  *                          └─ none: the caller uses our own kernels
  *
- * A plan is made when a shape first occurs, which takes a second or two. If the workspace of a
- * backward pass would exceed 1/16 of the device's memory, the pass is computed for a few samples at
- * a time. If no plan can be made, a line on stderr says why, once per process.
+ * A plan is made when a shape first occurs, which takes a second or two. If the scores of a
+ * backward pass would take more than 1/16 of the device's memory, the pass is computed for fewer
+ * samples at a time. If no plan can be made, or one sample's scores exceed that limit, a line on
+ * stderr says so, once per process.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_FLASH_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_FLASH_H

@@ -1,4 +1,4 @@
-/* Our own GPU kernels: one function for each operation that libraries do not compute.
+/* Our own GPU kernels for layers and losses, and the rules for all our kernels.
  *
  *   backend_cuda_*.c ──► these functions ──► cuda_layers.cu, cuda_training.cu ──► stream
  *
