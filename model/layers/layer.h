@@ -81,7 +81,7 @@ struct layer {
     bool absorbed; /* true for an activation that the previous layer computes */
     struct layer_tensor tensor[LAYER_TENSORS_MAX];
     int tensors;
-    double flops; /* floating-point operations of the forward pass, per sample */
+    double flops; /* operations of the forward pass per sample, as model_flops counts them */
     /* Bytes per sample of each buffer kept for the backward pass, x and y excluded. */
     size_t kept_bytes[LAYER_KEPT_MAX];
     /* Bytes per sample that the layer needs in the shared scratch buffer. */

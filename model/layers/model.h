@@ -38,7 +38,7 @@ struct model;
 struct tensor {
     char name[40];  /* "0.conv.weight", "0.conv.bias": the first layer of the line is 0 */
     size_t offset;  /* index of the tensor's first entry in the flat vector */
-    size_t dims[4]; /* conv weight: filters, channels, kernel, kernel; dense weight: out, in */
+    size_t dims[4]; /* conv weight: filters, channels of a group, kernel, kernel; dense: out, in */
     int rank;       /* number of dimensions, 1 .. 4 */
     bool is_hidden; /* matrix or filters of a layer that is neither an input nor the last layer */
     bool is_output;
@@ -105,7 +105,8 @@ size_t model_parameters(const struct model *model);
 size_t model_decayed(const struct model *model);
 /* Returns the number of trained entries: all except the running statistics, which come last. */
 size_t model_trained(const struct model *model);
-/* Returns the floating-point operations of the forward pass, per sample. */
+/* Returns the floating-point operations of the forward pass per sample: those of matrix products,
+ * convolutions and attention; others are not counted. */
 double model_flops(const struct model *model);
 /* Returns true if the model has a dropout layer. */
 bool model_drops(const struct model *model);
