@@ -8,7 +8,7 @@ struct worker {
     struct model *model;
     float *weights; /* [P] copy of the learner's weights on this device */
     struct gradients gradients;
-    struct step_graph graph; /* this device's share of a step */
+    struct step_graph graph; /* recording of this device's share of a step */
 };
 
 struct data_parallel {

@@ -11,7 +11,7 @@
 #define GUESSED_STEPS 25  /* consecutive steps above GUESSED_PART before vitals are checked */
 #define OUTLIER       10 /* a loss above OUTLIER · (|average| + 1), or NaN, counts as this bound */
 #define WORSE_STEPS   50 /* WORSE begins after this many steps below the best evaluation */
-#define CHANGES_SIDES 0.05 /* part of samples that only the first of two equal models gets right */
+#define CHANGES_SIDES 0.05 /* part of samples right only with the first of two equal models */
 #define DEVIATIONS    3    /* a score may fall by this many standard deviations of chance */
 #define USUAL_FALLS   3    /* a score may fall by this multiple of usual_fall */
 #define FALLS_KEPT    0.1  /* weight of a new fall's square in the moving average */

@@ -4,9 +4,10 @@
  *                                                                  ├─ replica: publish ─► update
  *                                        update ─► replica: apply ─┘
  *
- * Single-threaded; no sockets, no clock, no files. The caller decides when to step, publish and
- * apply, and owns model and backend. Learners in one thread may share a model and a backend: each
- * learns, bit for bit, as with its own (tests/unit/model/test_evaluator.c).
+ * Single-threaded, except for learner_read_block; no sockets, no clock, no files. The caller
+ * decides when to step, publish and apply, and owns model and backend. Learners in one thread may
+ * share a model and a backend: each learns, bit for bit, as with its own
+ * (tests/unit/model/test_evaluator.c).
  */
 #ifndef HEARSAY_MODEL_TRAINING_LEARNER_H
 #define HEARSAY_MODEL_TRAINING_LEARNER_H
