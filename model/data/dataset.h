@@ -163,8 +163,8 @@ extern const struct dataset_source_row dataset_sources[DATASET_SOURCES_COUNT];
 enum error dataset_load_train(struct dataset *dataset, const struct dataset_options *options,
                               struct problem *problem) MUST_USE;
 
-/* Loads all test samples, in the order of the file. mean and scale stay 0: set them to those of the
- * training set. `classes` counts only the test set's classes; the caller compares them with the
+/* Loads all test samples, in the order of the file. mean and scale are 0: set them to those of the
+ * training set. `classes` may count only the test set's classes; the caller compares them with the
  * training set's. */
 enum error dataset_load_test(struct dataset *dataset, const struct dataset_options *options,
                              struct problem *problem) MUST_USE;

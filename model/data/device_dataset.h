@@ -32,7 +32,7 @@ struct device_dataset {
     int token_bytes;    /* bytes per token; 0 = samples are no sequences */
     /* Mean of the pixels: a pixel is normalised as (pixel - mean) · scale. */
     float mean;
-    float scale; /* 1 / standard deviation of the pixels */
+    float scale; /* 1 / standard deviation of the pixels; 1 if all are equal */
     uint32_t batch_max;
     float *x; /* [batch_max, sample_size] samples of the batch: floats, or int32 tokens */
     /* [batch_max] labels or [batch_max, length] next tokens of the batch; NULL with targets */

@@ -3,7 +3,7 @@
  *   whole ─ shards_cut ─► owner of each sample ─ shards_take(i) ─► the dataset of node i
  *
  * The shards are disjoint and together have all samples. A node's share is in proportion to its
- * weight:
+ * weight, with label skew only on average:
  *
  *   alpha = 0
  *     iid: a permutation by seed, cut into slices. With equal weights they are exactly the slices
