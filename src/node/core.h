@@ -1,14 +1,14 @@
 /* State that all folders of a node share: options, the present time, random numbers and notes; and
- * pointers to the state of each folder. The struct of a folder is defined in its
- * <folder>_private.h, so the compiler keeps other folders from touching its members.
+ * pointers to the state of each folder. The struct of a folder is defined in its private header or
+ * a source file, so other folders cannot touch its members.
  *
  *   node.c ──► dispatch, timers ──► join, leave, expulsion ──► transfer, discovery ──► broadcast
  *     ──► rate, orders ──► membership, connection ──► lifecycle ──► notes
  *
  * Calls go only in this direction.
  *
- * An event costs time in proportion to the neighbours and its own size. Work over every member or
- * origin happens once or a few times a second.
+ * Most events cost time in proportion to the neighbours and their own size. Most work over every
+ * member or origin happens once or a few times a second.
  *
  * tests/house checks the arrows between folders, circles between files and private headers.
  */
@@ -24,7 +24,7 @@
 #include "node/notes.h"
 
 #define MESH_MAX 10 /* a swarm of up to this many live members is a full mesh */
-/* Number of neighbours that a node seeks in a swarm with more live members than MESH_MAX. */
+/* Least number of neighbours that a node seeks in a swarm with more live members than MESH_MAX. */
 #define DEGREE 8
 
 struct node {

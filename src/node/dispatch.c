@@ -357,7 +357,7 @@ static void on_gone(struct node *node, const struct peer *peer, const struct mes
 
 /* The following functions handle BYE. */
 
-/* Copies a peer's reason into a note, at most `room` - 1 characters. The peer is not trusted, so
+/* Copies a peer's reason to `out`, at most `room` - 1 characters. The peer is not trusted, so
  * characters that cannot be printed become '?'. */
 static void put_reason(char *out, size_t room, const struct message *bye)
 {

@@ -7,7 +7,7 @@
 #include "node/core.h"
 
 /* Call it when the handshake with a peer is complete. If this node has dialled, sends HELLO at
- * once. Otherwise this node answers the peer's HELLO, unless it has enough neighbours. */
+ * once. Otherwise this node answers the peer's HELLO later, unless it refuses the peer. */
 void dispatch_met(struct node *node, const struct peer *peer);
 void dispatch_message(struct node *node, const struct peer *peer, const uint8_t *bytes,
                       size_t count);

@@ -57,8 +57,8 @@ struct node_arrival {
  * the newer one's age. */
 uint32_t node_arrivals(const struct node *node, uint64_t now_ns, uint32_t i,
                        struct node_arrival out[static NODE_ARRIVALS]);
-/* Returns the time since which the log has every rumor. If node_arrivals returns 0 for an
- * origin, none of its rumors has arrived since then. */
+/* Returns the time since which the log has every rumor and will keep it for a while. If
+ * node_arrivals returns 0 for an origin, none of its rumors has arrived since then. */
 uint64_t node_log_horizon_ns(const struct node *node);
 
 #endif

@@ -14,7 +14,8 @@
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
-#define MARKS_APART 32 /* successive arrivals in a list are apart by at least 1/32 of their age */
+/* successive arrivals in a list are apart by at least 1/32 of the newer one's age */
+#define MARKS_APART 32
 
 static void add_peers(const struct node *node, struct node_stats *stats)
 {

@@ -57,8 +57,8 @@ bool node_is_base(struct node *node, uint64_t digest);
 /* Returns node_stats.waiting; fast enough to be called after every event. */
 uint64_t node_waiting(const struct node *node);
 
-/* Returns true if a rumor waited at the last node_next because the learner had as many entries as
- * it accepts. */
+/* Returns true if a rumor waited at the last node_next because the learner had as many entries or
+ * rumors as it accepts. */
 bool node_is_learner_full(const struct node *node);
 
 /* Returns the longest wait between two publications at the present interval, in ns. */
@@ -167,7 +167,7 @@ void node_member(const struct node *node, uint64_t now_ns, uint32_t i, struct no
  * (lifecycle/lifecycle.h). */
 enum node_phase {
     NODE_JOINING,     /* the node has not joined and has no neighbour */
-    NODE_CATCHING_UP, /* the node fetches the swarm's base, or lacks rumors of it */
+    NODE_CATCHING_UP, /* the node fetches the base, or has neighbours and has not joined */
     NODE_RUNNING,
     NODE_FINISHING, /* the node has ended training and waits for other members */
     NODE_FINISHED,  /* all members have finished, with one base */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that the node once wrote for its owner. Only node_new reads them. */
+/* Bytes that the node once wrote for its owner. Only node_new and the checks read them. */
 struct kept {
     const uint8_t *at; /* the bytes; the owner has checked them, for example by node_orders_check */
     size_t bytes;

@@ -110,7 +110,7 @@ struct node_options {
     uint64_t downlink_max;  /* bytes per second received from all peers together; 0 = unlimited */
     uint64_t neighbour_max; /* bytes per second sent to one neighbour; 0 = as its link allows */
     uint64_t interval_ns;   /* mean time between publications; 0 = auto (outer_step.h) */
-    uint32_t steps_min; /* local steps between publications; 0 = auto (rate/publish_schedule.c) */
+    uint32_t steps_min; /* least local steps between publications; 0 = auto (publish_schedule.c) */
     float tau;          /* threshold tau of published entries; 0 = as the budget allows */
     double gain;        /* factor on the swarm's average progress; 0 = auto (outer_step.h) */
     double beta;        /* outer momentum; < 0 = auto (outer_step.h) */

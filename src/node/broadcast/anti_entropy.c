@@ -2,13 +2,13 @@
  * requests the missing rumors (repair.c).
  *
  * When two nodes meet, each sends its whole version, or as much of it as fits a message, the latest
- * entries first. After that a random neighbour gets a slice every second. The first entry of the
- * slice tells the neighbour how many of its own rumors we have. Slices rotate, so in a large swarm
- * a gap is found later, at a constant cost. A neighbour with an equal version hash still gets one
- * entry per slice: the hash has 64 bits, and an attacker can search for two streams that collide,
- * while an entry shows 128 bits. If no rumor arrives any more although a neighbour has more, and
- * the neighbour's slices do not show which, we request its whole version. Tests:
- * tests/world/test_broadcast_tree.c.
+ * entries first. After that a random neighbour gets a slice every second, or the whole version
+ * while it is short and the hashes differ. The first entry of the slice tells the neighbour how
+ * many of its own rumors we have. Slices rotate, so in a large swarm a gap is found later, at a
+ * constant cost. A neighbour with an equal version hash still gets one other entry per slice: the
+ * hash has 64 bits, and an attacker can search for two streams that collide, while an entry shows
+ * 128 bits. If no rumor arrives any more although a neighbour has more, and the neighbour's slices
+ * do not show which, we request its whole version. Tests: tests/world/test_broadcast_tree.c.
  */
 #include <string.h>
 
@@ -16,10 +16,11 @@
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/retract.h"
 
-#define SLICE   32 /* entries of origins that a slice shows */
-#define EQUAL   1  /* entries of a slice for a neighbour whose version hash equals ours */
-#define LONG_NS (10 * SECOND_NS) /* time between two requests for a neighbour's long version */
-/* A VERSION that lists more origins counts as long. */
+#define SLICE 32 /* entries of a slice besides its first */
+#define EQUAL 1  /* the same for a neighbour whose version hash equals ours */
+/* least time between two requests for a neighbour's long version */
+#define LONG_NS (10 * SECOND_NS)
+/* A version with rumors of more origins counts as long. */
 #define LONG      256
 #define WHOLE_MAX ((MESSAGE_MAX - MESSAGE_ADDS) / (VERSION_ENTRY_BYTES + LEARNED_BYTES))
 
@@ -43,8 +44,9 @@ static size_t put_whole(const struct node *node, uint8_t **learned)
     return versions_latest(versions, NULL, 0, most, node->scratch, *learned);
 }
 
-/* Writes half of a slice to `out` and returns its number of entries. Successive calls rotate over
- * the origins that published most recently, at least twice as many as there are live members. */
+/* Writes up to half a slice to `out` and returns its number of entries. Successive calls rotate
+ * over the origins that published most recently, at least twice as many as there are live members.
+ */
 static size_t put_latest(struct node *node, uint8_t *out)
 {
     struct broadcast *broadcast = node->broadcast;
@@ -90,7 +92,7 @@ void anti_entropy_show(struct node *node, const struct peer *peer, bool whole)
                           .whole = whole,
                           .learned = {learned, whole ? entries * LEARNED_BYTES : 0},
                           .bulk = {node->scratch, entries * VERSION_ENTRY_BYTES}});
-    /* if the neighbour's queue is full, the next round sends a slice */
+    /* if the neighbour's queue is full, a later round sends a slice */
 }
 
 void anti_entropy_show_all(struct node *node)

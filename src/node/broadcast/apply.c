@@ -63,7 +63,7 @@ static bool is_latest_copy(const struct broadcast *broadcast, const struct rumor
 }
 
 /* Returns the next rumor for the learner, or NULL if there is none. Skips withheld rumors,
- * retracted rumors, and rumors that a taken-over base already contains. */
+ * retracted rumors, outdated copies, and rumors that a taken-over base already contains. */
 static const struct rumor_log_entry *next_to_apply(struct broadcast *broadcast)
 {
     const struct rumor_log_entry *entry;
@@ -186,7 +186,7 @@ void broadcast_done(const struct node *node, const struct signed_head **heads)
         const struct origin *origin = &versions->origins[origin_index];
         heads[origin_index] = origin->applied > 0 ? &origin->applied_last : NULL;
     }
-    for (uint64_t i = apply->rumors; i-- > 0;) { /* starts with the newest rumor */
+    for (uint64_t i = apply->rumors; i-- > 0;) { /* starts with the newest request */
         const struct given *given = &apply->given[(apply->given_first + i) % GIVEN_MAX];
         if (given->is_block || given->is_trial)
             continue;

@@ -1,7 +1,7 @@
 /* Barred rumors: rumors of ids that are not admitted here (orders/admitted.h). A neighbour may
  * admit these ids, and list and send their rumors. This node neither takes nor requests barred
- * rumors, and does not count them as missing. Those that are already in its base stay. Tests:
- * tests/world/test_admission.c. */
+ * rumors, and does not count them as missing, except between nodes with equal members. Those that
+ * are already in its base stay. Tests: tests/world/test_admission.c. */
 #ifndef HEARSAY_NODE_BROADCAST_BARRED_H
 #define HEARSAY_NODE_BROADCAST_BARRED_H
 
@@ -11,7 +11,7 @@
 #include "node/orders/admitted.h"
 
 /* Call it when a neighbour sent a rumor or record of an id that is not admitted here. Remembers the
- * incarnation's tag, and adds a note the first time. */
+ * incarnation's tag, and adds a note the first time if notes_allow permits it. */
 void barred_on_stranger(struct node *node, const struct peer *from,
                         const uint8_t id[static ID_BYTES], uint64_t incarnation);
 /* The neighbour has `next` rumors of the origin. Returns how many of them count here: at most

@@ -10,9 +10,9 @@
 #include "node/orders/proofs.h"
 #include "node/orders/verdict.h"
 
-/* A missing rumor that no neighbour has shown for this long is lost, and causes no lag. */
+/* A missing rumor that no neighbour has shown for this long counts as lost, and causes no lag. */
 #define SHOWN_NS (60 * SECOND_NS)
-/* Time between two warnings that the table of origins is full. */
+/* Least time between two warnings that the table of origins is full, or nearly. */
 #define FULL_NS    (60 * SECOND_NS)
 #define SCARCE     8   /* the table of origins is nearly full if less than 1/8 of it is free */
 #define ACTIVE_MIN 256 /* least number of latest origins that count as active */

@@ -65,12 +65,12 @@ uint64_t broadcast_asked_ns(const struct node *node);
  * its base is incomplete. */
 uint64_t broadcast_knows(const struct node *node, const struct peer *peer);
 void broadcast_set_knows(struct node *node, const struct peer *peer, uint64_t rumors);
-/* Returns true if the neighbour has all rumors of this node's present incarnation. */
+/* Returns true if the neighbour is known to have all rumors of this node's present incarnation. */
 bool broadcast_has_ours(const struct node *node, const struct peer *peer);
 /* Returns the maximum of broadcast_knows over all neighbours, or only over joined ones. */
 uint64_t broadcast_most_shown(const struct node *node, bool joined_only);
 /* Returns true if the neighbour has shown a version since the conversation began and since this
- * node took over a base. No rumor is exchanged before that. */
+ * node took over a base. This node neither pushes nor takes rumors before that. */
 bool broadcast_is_compared(const struct node *node, const struct peer *peer);
 /* Returns true if a partition separated this node and the neighbour, and both sides learned much
  * meanwhile. Then the two nodes exchange no rumors. */
@@ -167,7 +167,7 @@ void anti_entropy_check_digest(struct node *node, const struct peer *from,
 void anti_entropy_on_compared(struct node *node, const struct peer *from);
 
 /* Records the rumors in the neighbour's version or slice that this node lacks, for repair_review.
- * Requests rumors of unknown origins at once. */
+ * Requests rumors of unknown origins (64 at most) at once. */
 void repair_slice(struct node *node, const struct peer *from, const struct message *version);
 /* Requests the origin's next rumors from this neighbour. Returns false if no request was sent. */
 bool repair_ask(struct node *node, const struct peer *peer, uint32_t origin_index);

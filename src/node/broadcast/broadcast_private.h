@@ -64,7 +64,7 @@ struct broadcast {
     struct origin *own;    /* origin of this node's present incarnation, in `versions` */
     uint64_t *seen;        /* scratch buffer: one bit per origin */
     uint64_t advanced_ns;  /* time of the version's last change */
-    uint64_t full_ns;      /* time of the last note that the table of origins is full; 0 = never */
+    uint64_t full_ns;      /* time of the last note_full; 0 = never */
     uint64_t fresh_ns;     /* time up to which the base is current; only used in BASE_ROLLING */
     uint32_t latest_shown; /* latest origins that slices have shown in the present rotation */
     bool lacks_first;      /* this node has no base of its adopted model yet */

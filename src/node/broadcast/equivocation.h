@@ -8,9 +8,9 @@
  * two rumors under one number (wire/equivocation_proof.h). A head that no rumor may have
  * (head_is_within) is a proof by itself. If only hashes differ, neighbours exchange heads: a node
  * that sees another hash at a known number sends its last 64 heads up to that number. The receiver
- * finds the first head that differs from its own. If the streams part before all these heads, the
- * rumors from that head on are taken out. The remaining rumors still differ, so the next VERSION
- * leads to earlier heads. Tests: tests/world/test_equivocation.c.
+ * finds the first head that contradicts one of its own. If the streams part before all these heads,
+ * the rumors from that head on are taken out. The remaining rumors still differ, so the next
+ * VERSION leads to earlier heads. Tests: tests/world/test_equivocation.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_EQUIVOCATION_H
 #define HEARSAY_NODE_BROADCAST_EQUIVOCATION_H
@@ -20,7 +20,8 @@
 
 /* Handles HEADS, which a neighbour sent because its hash of an origin's stream differs from ours.
  * Looks for the first head that contradicts one of ours or exceeds head_is_within. If the origin
- * signed that head, keeps a proof; otherwise ends the conversation. */
+ * signed that head, keeps a proof; otherwise, or if the size is impossible, ends the conversation.
+ */
 void equivocation_on_heads(struct node *node, const struct peer *from, uint64_t tag,
                            const uint8_t *heads, size_t bytes);
 /* Returns true if each head of this history is signed by its origin and keeps the limits of

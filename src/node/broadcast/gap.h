@@ -13,7 +13,7 @@ struct gap {
     uint64_t missing_since_ns; /* time of the last check of this gap */
     uint64_t missing_from;     /* conn of a neighbour that has the missing rumors */
     uint64_t asked_ns;         /* time of the last request to our parent; 0 = never */
-    /* Time when repair.c last changed the parent; 0 = it may change the parent at once. */
+    /* Time when repair.c last changed the parent; 0 = never, or a GONE came since. */
     uint64_t changed_ns;
     uint32_t changed_to; /* value of missing_to at changed_ns */
     uint32_t behind_to;  /* value of missing_to at behind_ns */

@@ -8,8 +8,8 @@
  * Of two starts of a node the swarm keeps the later one. So the earlier start ends as soon as a
  * member shows that the later one is in the swarm. Otherwise it would train alone and overwrite its
  * saved base. A node that has not joined yet ends when it meets its twin (the other process)
- * directly, and the twin continues. A record counts only if our key has signed it, so no other
- * member can end a node by a lie.
+ * directly while the twin runs, and the twin continues. A record counts only if our key has signed
+ * it, so no other member can end a node by a lie.
  *
  * If the clock was set back and the state folder lost, this start has a lower incarnation than an
  * earlier process, whose signed heads and records the swarm still has. Nothing of this start would

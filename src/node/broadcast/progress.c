@@ -17,7 +17,7 @@ struct progress {
     double start;        /* count of learned samples when this counting period started */
     uint64_t started_ns; /* time when this counting period started */
     uint64_t samples;    /* largest count of learned samples so far */
-    bool has_begun;      /* `start` is the swarm's count, not only this node's */
+    bool has_begun;      /* this node has begun to count the swarm's samples (begin) */
     bool is_late;        /* a base was taken over, so rumors may never have arrived here */
     struct reported_samples *reported; /* [members_max + 1] scratch buffer, by member number */
     uint64_t *said; /* [members_max] scratch buffer for counts that other members report */
@@ -184,8 +184,8 @@ static void count_on(struct node *node)
 
 /* Returns true if the counts of `count` other members suffice to change this node's count. A single
  * count suffices only if no third member is live or has reported in this period. Otherwise an
- * attacker would wait until all other members are away. Unless the count began at 0, this node also
- * waits MEET_NS to meet all members. */
+ * attacker would wait until all other members are away. For a single count the node also waits
+ * until it is MEET_NS old, unless the period began at 0. */
 static bool is_word_enough(const struct node *node, uint32_t count, uint32_t others)
 {
     const bool has_met =

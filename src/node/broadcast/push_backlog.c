@@ -3,9 +3,9 @@
  *   push, WANT ──queue full──► number of the first rumor ──space again──► from the log, in order
  *
  * Only that first number is kept. Until the backlog ends, no other rumor of that origin is pushed.
- * PRUNE ends the backlog, because another neighbour was faster. TAKE ends the backlogs of all
- * origins, because the base contains the rumors. So a full link delays rumors but does not break
- * the tree: the neighbour looks for another parent only if no rumor arrives. Tests:
+ * PRUNE ends the backlog, because another neighbour was faster. A TAKE that is answered ends the
+ * backlogs of all origins, because the base contains the rumors. So a full link delays rumors but
+ * does not break the tree: the neighbour looks for another parent only if no rumor arrives. Tests:
  * tests/world/test_repair.c.
  */
 #include <string.h>

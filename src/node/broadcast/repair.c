@@ -15,11 +15,13 @@
 /* Least wait before a missing rumor is requested; the round trip if that is longer. */
 #define AFTER_NS  (SECOND_NS / 2)
 #define LATEST_NS (5 * SECOND_NS) /* longest wait before a missing rumor is requested */
-/* Least time between two requests for the same rumors; for known origins, plus a round trip. */
+/* Least time between two requests for the same rumors by repair_review, plus a round trip, or by
+ * repair_slice. */
 #define AGAIN_NS (2 * SECOND_NS)
 /* If rumors are missing for this long and the gap does not shrink, the parent is replaced. */
-#define SLOW_NS   (3 * SECOND_NS)
-#define COMING_NS (10 * SECOND_NS) /* time that a new parent has to deliver the missing rumors */
+#define SLOW_NS (3 * SECOND_NS)
+/* a parent without the missing rumors counts as new for this time */
+#define COMING_NS (10 * SECOND_NS)
 /* A rumor counts as gone after this many GONE answers, or after fewer if they outnumber half of all
  * neighbours. */
 #define GONE_ENOUGH 4
@@ -167,7 +169,7 @@ bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, ui
     CHECK(other); /* at least the neighbour `from` is connected */
     if (other != from)
         (void)repair_ask(node, other, broadcast_index(node, origin));
-    origin->gap.changed_ns = 0; /* do not wait for the present parent */
+    origin->gap.changed_ns = 0; /* the present parent no longer counts as new (is_to_come) */
     return false;
 }
 

@@ -144,7 +144,8 @@ static uint64_t digest_of_logged(struct node *node, uint32_t origin_index, uint3
     return digest_of_update(broadcast_logged(node, rumor, bytes));
 }
 
-/* Orders the origins by their last publication: first those of the history, then all others. */
+/* Orders the origins by their last publication: those of the history, then all others as later
+ * ones. */
 static void set_order(struct node *node, const uint8_t *history, uint32_t entries)
 {
     struct versions *versions = &node->broadcast->versions;

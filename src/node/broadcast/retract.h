@@ -24,7 +24,7 @@ void retract_on_expelled(struct node *node, const uint8_t id[static ID_BYTES]);
  * Returns the number of rumors that left the version. */
 uint64_t retract_begin(struct node *node);
 /* Returns the lowest number from which on this origin's rumors can be taken out: the log has all of
- * them, and keeps them for a while. */
+ * them and the one before, and keeps them for a while. */
 uint32_t retract_reach(const struct node *node, uint32_t origin_index);
 /* Returns the amount to add to the digest when this origin's rumors from number `from` on are
  * removed from the version. The log must have these rumors. */

@@ -41,7 +41,7 @@ struct rumor_log {
     uint64_t newest;                 /* position after the newest entry */
     uint64_t applied;     /* position of the first rumor that the learner was not given */
     uint64_t next;        /* position of the next rumor to give to the learner */
-    uint64_t pinned;      /* position of rumor_log_pin */
+    uint64_t pinned;      /* position of rumor_log_pin; LOG_UNPINNED = none */
     uint64_t since_ns;    /* time since which the log has every rumor that arrived */
     size_t waiting_bytes; /* bytes of other nodes' rumors that the learner was not given */
     uint64_t waiting;     /* number of other nodes' rumors that the learner was not given */

@@ -1,6 +1,6 @@
 /* The wire format of a version: an entry for each origin.
  *
- *   OFFSET SIZE MEANING       (one entry of a slice, little-endian, 28 bytes)
+ *   OFFSET SIZE MEANING       (one entry, little-endian, 28 bytes)
  *        0    8 tag
  *        8    4 next
  *       12   16 the first bytes of the hash of head number next - 1

@@ -15,8 +15,8 @@
 #define ASKING_NS (60 * SECOND_NS)
 /* PINGs that a silent neighbour is sent during limits.silence_ns. */
 #define PINGS 3
-/* Longest time between two measurements of a neighbour's round trip, unless silence_ns / PINGS is
- * longer. */
+/* A neighbour that is not silent is pinged again after this time, or silence_ns / PINGS if longer.
+ */
 #define RTT_NS (30 * SECOND_NS)
 
 /* Members that connection_is_new_report remembers. */
@@ -33,7 +33,7 @@ struct connections {
     /* Number of conversations started, modulo 2^32; the upper half of the last one's conn. */
     uint32_t generation;
     struct connection_said said[MESSAGE_KINDS];
-    /* first bytes of the ids that connection_is_new_report was called for last */
+    /* first 8 bytes of the last ids for which connection_is_new_report returned true */
     uint64_t reported[REPORTED];
     uint32_t reports;
 };

@@ -94,7 +94,7 @@ bool connection_next_hangup(struct node *node, const struct peer *peer);
 
 void connection_open(struct node *node, const struct peer *peer);
 /* Moves a conversation to CLOSING without sending BYE. reason: as in a BYE; it determines when to
- * dial again. why: text for the note. */
+ * dial again and whether the end adds a note. why: text for the note. */
 void connection_close(struct node *node, const struct peer *peer, uint64_t reason, const char *why);
 /* Call it when the other side has sent BYE: moves the conversation to CLOSING. */
 void connection_on_bye(struct node *node, const struct peer *peer, uint64_t reason,
@@ -116,8 +116,8 @@ void connection_set_incarnation(struct node *node, const struct peer *peer, uint
 /* Stores the neighbour's setting that must differ on all nodes (settings.h). */
 void connection_set_unlike(struct node *node, const struct peer *peer,
                            const char unlike[static PEER_UNLIKE_BYTES]);
-/* Returns true if this function was not called for this member lately. So a fact about a member
- * that several neighbours report gives one note. */
+/* Returns true unless this member is among the last 16 for which it returned true. So a fact about
+ * a member that several neighbours report gives one note. */
 bool connection_is_new_report(struct node *node, const uint8_t id[static ID_BYTES]);
 /* Sends PING to the peer, unless its queue is full. */
 void connection_ping(struct node *node, const struct peer *peer);
@@ -139,7 +139,7 @@ struct note *connection_note(struct node *node, const struct peer *peer, enum no
 /* Messages of one kind that were queued for all peers since the start. */
 struct connection_said {
     uint64_t count;
-    uint64_t bytes; /* encrypted, with length fields */
+    uint64_t bytes; /* bytes of their records, with length fields */
 };
 struct connection_said connection_said(const struct node *node, enum message_kind kind);
 

@@ -48,7 +48,8 @@ enum peer_state {
 enum retry {
     RETRY_USUAL,   /* after a wait that grows with the number of failed dials */
     RETRY_AT_ONCE, /* at once: the conversation ended only to get new keys */
-    RETRY_LATE     /* after the longest wait: until then, the peer would refuse the connection */
+    /* after the longest wait: until then, the peer would probably refuse the connection */
+    RETRY_LATE
 };
 
 /* Largest frame before authentication, except a list of model parts; bytes. */

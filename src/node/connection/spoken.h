@@ -26,7 +26,8 @@ void spoken_line(const struct node *node, char out[static SPOKEN_LINE_MAX]);
  * closes the conversation and returns false. */
 bool spoken_check(struct node *node, const struct peer *peer, const char *value, size_t bytes);
 
-/* Returns a remark for the neighbour's note if it has the previous release, "" otherwise. */
+/* Returns a remark for the neighbour's note if the conversation speaks an older version than this
+ * node's newest, "" otherwise. */
 const char *spoken_remark(const struct node *node, const struct peer *peer);
 
 #endif

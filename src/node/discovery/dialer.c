@@ -1,12 +1,12 @@
 /* The dialer: which addresses to dial, from the user's list and from member records. It never
  * gives up on an address.
  *
- * Every address is a candidate. After a failed dial it waits BACKOFF_MIN · 1.6^failures, at most
- * BACKOFF_MAX, ± 25 % so that nodes do not dial in step. A candidate whose node has a conversation
- * with us, over any connection, is skipped. A small swarm is a full mesh. In a larger one a node
- * dials until it has DEGREE neighbours and has dialled DEGREE / 2 itself. So each node keeps some
- * neighbours of its own random choice, however many nodes dialled it, and the graph stays
- * connected.
+ * Every address is a candidate. After a failed dial or a conversation it waits BACKOFF_MIN_NS ·
+ * 1.6^failures, at most BACKOFF_MAX_NS, ± 25 % so that nodes do not dial in step. A candidate whose
+ * node has a conversation with us, over any connection, is skipped. A small swarm is a full mesh.
+ * In a larger one a node dials until it has DEGREE neighbours and has dialled DEGREE / 2 itself. So
+ * each node keeps some neighbours of its own random choice, however many nodes dialled it, and the
+ * graph stays connected.
  *
  * After a partition, or a start in two places, each part of a swarm has enough neighbours. So a
  * node sometimes dials an address with no known live member, however many neighbours it has.
@@ -34,7 +34,7 @@
 
 #define BACKOFF_MIN_NS (SECOND_NS / 2)
 #define BACKOFF_MAX_NS (30 * SECOND_NS)
-/* Time between two dials of addresses with no known live member, ± 25 %. */
+/* Time between two searches among addresses with no known live member, ± 25 %. */
 #define REACH_NS (10 * SECOND_NS)
 /* Time between two hang-ups that mix the graph of neighbours, ± 25 %. */
 #define SHUFFLE_NS (60 * SECOND_NS)
@@ -395,8 +395,8 @@ static void note_stalls(struct node *node, const struct candidate *candidate)
         identity_text(note->who, candidate->id);
 }
 
-/* Counts a stall. On a path that drops large packets, the handshake succeeds and the conversation
- * then falls silent. */
+/* Counts a stall, if the ended conversation was one. On a path that drops large packets, the
+ * handshake succeeds and the conversation then falls silent. */
 static void count_stall(struct node *node, struct candidate *candidate, const struct peer *peer)
 {
     const struct congestion *link = rate_link(node, peer);

@@ -64,13 +64,13 @@ uint32_t member_gossip_waiting(const struct node *node);
 
 /* The following functions decide which addresses to dial (dialer.c). */
 
-/* Adds an address to dial, if it may be dialled (dialer.c) and the table of candidates has room.
- * id: the node expected at the address; NULL = unknown. */
+/* Adds an address to dial, if it may be dialled (dialer.c) and the table of candidates has room. If
+ * the address is known, only sets its id. id: the node expected at the address; NULL = unknown. */
 void dialer_add(struct node *node, const struct address *address, const uint8_t *id, bool is_seed);
 /* Sets *action to a DIAL and returns true if an address is due. */
 bool dialer_next(struct node *node, struct action *action);
-/* In a large swarm, hangs up about once a minute on a neighbour that this node dialled, to dial
- * another member instead. */
+/* In a large swarm, hangs up about once a minute on one of at least DEGREE / 2 neighbours that this
+ * node dialled, to dial another member instead. */
 void dialer_shuffle(struct node *node);
 /* In a large swarm, hangs up on a neighbour that dialled this node if there are more than
  * connection_neighbours_most: a seed needs free slots to refer other callers. */

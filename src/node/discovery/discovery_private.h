@@ -57,7 +57,8 @@ struct dialer {
     uint64_t dial_ns;  /* earliest time of the next search for a candidate to dial */
     /* Earliest time of the next search among candidates with no known live member. */
     uint64_t reach_ns;
-    uint64_t shuffle_ns; /* time of the next dialer_shuffle; 0 = none planned yet */
+    /* earliest time of the next hang-up by dialer_shuffle; 0 = none planned yet */
+    uint64_t shuffle_ns;
 };
 
 struct discovery {
@@ -66,9 +67,9 @@ struct discovery {
     struct discovery_neighbour *neighbours; /* [peers_max] state per neighbour, by slot */
 };
 
-/* Moves a member's candidate from address `from` to address `to`. Adds a candidate instead if the
- * old one is a seed, in a conversation, or unknown. from->host is "" if the member had no
- * address. */
+/* Moves a member's candidate from address `from` to address `to`. If that is impossible, for
+ * example because the candidate is a seed or in a conversation, calls dialer_add for `to`.
+ * from->host is "" if the member had no address. */
 void dialer_moved(struct node *node, const struct address *from, const struct address *to,
                   const uint8_t id[static ID_BYTES]);
 

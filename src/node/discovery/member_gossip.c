@@ -208,7 +208,8 @@ static void renew_peer(struct node *node, const struct record *record)
 }
 
 /* Returns the member's origin. Adds the origin if it is missing; returns NULL if the table of
- * origins is full. So records have a broadcast tree even if their member never publishes. */
+ * origins must not take it. So records have a broadcast tree even if their member never publishes.
+ */
 static const struct origin *origin_of(struct node *node, const struct peer *from,
                                       const struct member *member)
 {

@@ -47,7 +47,8 @@ struct member *members_find(const struct members *members, const uint8_t id[stat
     return slot ? &members->members[slot - 1] : NULL;
 }
 
-/* Returns the longest dead member whose silence is more than twice the permitted one, or NULL. */
+/* Returns the dead member with the longest silence, if that is more than twice the permitted one;
+ * otherwise NULL. */
 static struct member *longest_gone(const struct members *members, uint64_t now_ns)
 {
     struct member *longest = NULL;

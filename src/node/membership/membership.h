@@ -18,7 +18,7 @@ const struct member *membership_find(const struct node *node, const uint8_t id[s
 
 /* This node counts as live. */
 uint32_t membership_live(const struct node *node);
-/* Returns the number of live members that have an address to dial. */
+/* Returns the number of live members, this node included, that have an address to dial. */
 uint32_t membership_reachable(const struct node *node);
 /* Returns true if this node knows another admitted member, live or dead, that has neither left nor
  * been expelled. */

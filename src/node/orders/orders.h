@@ -32,7 +32,7 @@ const struct order *orders_at(const struct node *node, uint32_t number);
 /* Returns true if this node has the order with this number, with exactly these bytes. number: above
  * 0. */
 bool orders_have(const struct node *node, uint64_t number, const uint8_t *bytes, size_t count);
-/* Returns the orders [orders_count], order n at index n - 1. */
+/* Returns the orders [orders_count], order n at index n - 1; NULL without an operator. */
 const struct order *orders_all(const struct node *node);
 /* Returns the last order about this member; NULL if there is none. */
 const struct order *orders_about(const struct node *node, const uint8_t id[static ID_BYTES]);
@@ -43,9 +43,9 @@ const struct order *orders_expelling(const struct node *node, const uint8_t id[s
 uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
                      uint64_t incarnation);
 
-/* Stores the orders in these bytes that follow the known ones. Ignores known orders, and orders
- * after a gap. Returns MALFORMED or FORGED if the bytes are no orders. Returns MISMATCH if the
- * operator signed two different orders with one number (the first one stays). */
+/* Stores the orders in these bytes that follow the known ones, up to the first error. Ignores known
+ * orders, and orders after a gap. Returns MALFORMED or FORGED if the bytes are no orders. Returns
+ * MISMATCH if the operator signed two different orders with one number (the first one stays). */
 enum error orders_take(struct node *node, const uint8_t *bytes, size_t count) MUST_USE;
 
 /* Writes all known orders into out[NODE_ORDERS_MAX]. Returns the number of bytes. */

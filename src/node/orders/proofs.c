@@ -28,7 +28,7 @@ struct proofs {
     uint32_t count;      /* entries in use, including those without a proof or decision */
     uint32_t proven;     /* entries with a proof: at most NODE_PROOFS */
     uint32_t changes;    /* proofs stored, replaced or forgotten since the start */
-    bool is_full_noted;  /* a note has said that `known` is full */
+    bool is_full_noted;  /* a note has said that no further proof fits */
     bool is_contested;   /* proofs_are_contested */
 };
 

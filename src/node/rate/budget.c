@@ -246,9 +246,9 @@ void budget_review(struct node *node, struct slots eager, struct slots together,
     set_budget(node);
 }
 
-/* Returns true if there are eager neighbours, no bytes are queued for them, and their links are
- * idle (congestion_is_idle). All other members may probe at once over one neighbour's link. So each
- * link may have at most UNDER_WAY / (live - 1) unacknowledged bytes. */
+/* Returns true if there are eager neighbours, no rumors or other ordinary messages are queued for
+ * them, and their links are idle (congestion_is_idle). All other members may probe at once over one
+ * neighbour's link. So each link may have at most UNDER_WAY / (live - 1) unacknowledged bytes. */
 static bool is_delivered(const struct node *node, const struct slots *eager)
 {
     const struct peer *peer;

@@ -36,7 +36,7 @@
 #define USED 0.5
 /* Largest relative increase of a tested rate per second after the start. */
 #define GROWTH     1.2
-#define GROWTH_MAX 0.5 /* largest part of the rate that one round adds */
+#define GROWTH_MAX 0.5 /* largest part of the rate that one round adds after the start */
 /* Backlog that one increase of the rate may add after an overload, as a multiple of the target. */
 #define STRIDE 2.0
 /* Factor on `stride` after each good round. */

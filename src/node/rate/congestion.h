@@ -57,7 +57,7 @@ struct mark {
 struct congestion {
     uint64_t born_ns;  /* time when the conversation started */
     double rate;       /* estimated bytes per second that the network carries */
-    bool is_starting;  /* no backlog was seen yet: each round that tests the rate doubles it */
+    bool is_starting;  /* no backlog above the target yet: a round that tests the rate doubles it */
     double stride;     /* largest relative increase of the rate in a round after the start */
     double confidence; /* part of the rate that was trusted at tried_ns, in (0, 1] */
     uint64_t tried_ns; /* time when a round last tested the rate */
@@ -106,7 +106,8 @@ uint64_t congestion_wake_ns(const struct congestion *link, uint64_t now_ns, size
 /* Returns true if fewer bytes are unacknowledged than the congestion window allows. Without
  * acknowledgements the window fills, and the result stays false. */
 bool congestion_is_open(struct congestion *link, uint64_t now_ns, double rate_max);
-/* Returns true if at most unacknowledged_max bytes are in flight and no backlog was ever seen. */
+/* Returns true if at most unacknowledged_max bytes are in flight and no backlog above the target
+ * was ever seen. */
 bool congestion_is_idle(const struct congestion *link, uint64_t unacknowledged_max);
 void congestion_on_sent(struct congestion *link, uint64_t now_ns, size_t bytes);
 

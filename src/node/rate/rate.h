@@ -66,9 +66,9 @@ uint64_t work_resume_ns(struct node *node, const struct peer *peer);
 
 /* The following functions determine the budget (budget.c). */
 
-/* Updates the budget; call it once a second. eager: slots of the neighbours that own rumors are
- * pushed to. together: slots of all neighbours with which this node exchanges rumors. lag_ns: time
- * for which a rumor has been missing on this node. */
+/* Updates the budget; call it once a second. eager: slots of the neighbours that are eager for own
+ * rumors. together: slots of all neighbours with which this node exchanges rumors. lag_ns: time for
+ * which a rumor has been missing on this node. */
 void budget_review(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns);
 /* Doubles the budget, up to the links' headroom (slow start). Does so only if a publication used
  * the budget and reached the eager neighbours, over links that have seen no backlog. */

@@ -37,7 +37,7 @@ struct rate_neighbour {
      * do not count, because they give way to rumors. */
     double other;
     double incoming;  /* bytes per second received from the neighbour, moving average */
-    struct work work; /* for a peer that is no member */
+    struct work work; /* for a peer that is no member or no neighbour yet */
 };
 
 struct pacer {
@@ -52,7 +52,7 @@ struct pacer {
 struct budget {
     uint64_t reviewed_ns; /* time of the last call of budget_review */
     double rate_estimate; /* estimated bytes per second that the links allow to publish */
-    double backoff;       /* factor in (0, 1]; falls while other members cannot keep up */
+    double backoff;       /* factor in (0, 1]; falls while members or links cannot keep up */
     double bytes_per_s;   /* budget: rate_estimate · backoff, or the configured value */
     uint64_t grew_ns;     /* time when rate_estimate was last allowed to grow */
     double due_bytes;     /* bytes that the budget allowed the last publication */

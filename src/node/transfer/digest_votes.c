@@ -54,7 +54,8 @@ struct within {
 };
 
 /* Subtracts our rumors of the origin from number `next` on. Returns false if the log lacks one of
- * them, they are more than within->left, or we know fewer than `next`. */
+ * them, the head before them is unknown, they are more than within->left, or we know fewer than
+ * `next`. */
 static bool take_out(struct node *node, struct within *within, const struct origin *origin,
                      uint32_t next)
 {

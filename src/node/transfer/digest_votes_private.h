@@ -14,7 +14,7 @@ struct digest_vote {
 };
 
 struct digest_votes {
-    bool are_open;     /* our base is neither confirmed nor replaced */
+    bool are_open;     /* members vote on our base, which is neither confirmed nor replaced */
     bool is_restored;  /* our base is from our own checkpoint, so no other node was its donor */
     bool is_tie_noted; /* a note has reported a tie of the votes */
     bool is_refuted;   /* more neighbours voted for one other base than for ours */

@@ -144,7 +144,7 @@ static bool may_give(const struct node *node, const struct peer *peer)
     return !blame_is_on(node, peer) && (!from_donor || blame_is_donor(node, peer));
 }
 
-/* Requires that the neighbour knows at least as many rumors as the base being fetched has. */
+/* Also requires that the neighbour knows at least as many rumors as the base being fetched has. */
 bool fetch_may_ask(const struct node *node, const struct peer *peer)
 {
     return broadcast_is_together(node, peer) &&
@@ -192,10 +192,10 @@ static const struct peer *choose_donor(struct node *node)
     return chosen;
 }
 
-/* Requests the history of a random neighbour with a better base. A node that serves its base does
- * not ask, unless it must replace that base: if two nodes took over each other's base, both bases
- * would be lost. A joined node skips half of the calls at random: a node that has asked sends no
- * history, so two nodes could otherwise keep asking each other. */
+/* Requests the history of a random neighbour with a better base. A node that served its base lately
+ * does not ask, unless it must replace that base: if two nodes took over each other's base, both
+ * bases would be lost. A joined node skips half of the calls at random: a node that has asked sends
+ * no history, so two nodes could otherwise keep asking each other. */
 static void ask(struct node *node)
 {
     const bool serves = serve_has_served_lately(node);

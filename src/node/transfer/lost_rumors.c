@@ -14,7 +14,7 @@
 
 #include "node/transfer/transfer_private.h"
 
-/* A rumor that both a neighbour and our log have lacked for this long is in no log. */
+/* A rumor that both a neighbour and our log have lacked for this long counts as lost. */
 #define LOST_NS (30 * SECOND_NS)
 /* Shortest time between two comparisons with one neighbour. */
 #define COMPARE_EACH_NS SECOND_NS
@@ -46,7 +46,8 @@ static void count_lead(const struct node *node, uint32_t origin_index, uint32_t 
 }
 
 /* Returns a lost rumor that the version lacks: `before`, if the version still lacks that rumor.
- * Only a whole version shows which origins the neighbour does not know. */
+ * since_ns is 0 if there is none, or if the version lacks rumors of most members. Only a whole
+ * version shows which origins the neighbour does not know. */
 static struct lost_rumor find_lost(const struct node *node, const struct message *version,
                                    const struct lost_rumor *before)
 {

@@ -4,7 +4,7 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* A rumor of our version that one neighbour lacks and our log has dropped. */
+/* A rumor of our version that one neighbour and our log lack. */
 struct lost_rumor {
     uint64_t tag;      /* tag of its origin */
     uint32_t seq;      /* its number */

@@ -8,9 +8,10 @@
  * neither one machine's hour nor a thousand machines' hours can be added to the other side.
  *
  * The side with more members wins, since a single member may claim any number of samples. Between
- * equally many members, more samples win. Both sides compute the same result from the same two
- * versions, if these differ only in their latest entries, of which about 1,600 fit a message.
- * Tests: tests/world/test_partition.c, test_claimed_base.c.
+ * equally many members, DECISIVE times the other's samples win, and else the smallest tag decides
+ * (partition_count). Both sides compute the same result from the same two versions, if these differ
+ * only in their latest entries, of which about 1,600 fit a message. Tests:
+ * tests/world/test_partition.c, test_claimed_base.c.
  */
 #include <math.h>
 

@@ -8,8 +8,7 @@
 struct contest {
     const struct node *node;
     bool has_tags; /* transfer.tags is set */
-    /* [2] members of whose current incarnations only our side, or only the other side, knows
-     * samples */
+    /* [2] members of whose current incarnations our side, or the other side, knows more samples */
     struct supporters *sides;
     double ours, theirs; /* samples that only our side, or only the other side, knows */
     /* Smallest tag of an origin of which the sides know different numbers of samples; UINT64_MAX =

@@ -14,7 +14,7 @@
 #include "node/broadcast/equivocation.h"
 #include "node/transfer/transfer_private.h"
 
-/* Time for which a block may wait for rumors that it contains and this node lacks. */
+/* Time for which a block may wait, mostly for rumors that it contains and this node lacks. */
 #define WAIT_NS (5 * SECOND_NS)
 
 static struct pending_block *free_place(const struct node *node)

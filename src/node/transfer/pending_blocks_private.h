@@ -34,7 +34,7 @@ enum error pending_put(struct node *node, const struct peer *from, const struct 
  * none. */
 bool pending_next_write(struct node *node, struct action *action);
 void pending_clear(struct node *node);
-/* Drops blocks that have waited too long for rumors, and requests the blocks again. */
+/* Drops blocks that have waited too long, and requests the blocks again. */
 void pending_drop_old(struct node *node);
 /* Drops blocks that contain more rumors of an expelled member than may stay, and requests the
  * blocks again. */

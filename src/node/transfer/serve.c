@@ -225,9 +225,9 @@ static void put_back(struct transfer_neighbour *neighbour, struct span span)
     neighbour->fetches_count++;
 }
 
-/* Returns the next open neighbour in turn that waits for blocks, has a short queue, and whose pacer
- * is not busy. Skips a neighbour while the learner has not applied the rumors, except withheld
- * ones, that its blocks must contain. */
+/* Returns the next neighbour in turn that waits for blocks, has room for one in its queue, and for
+ * which pacer_is_busy is false. Skips a neighbour while the learner has not applied the rumors,
+ * except withheld ones, that its blocks must contain. */
 static const struct peer *next_taker(struct node *node)
 {
     const uint32_t places = node->options.limits.peers_max;
@@ -266,7 +266,7 @@ static const struct serve *look_at_answer(struct node *node)
 bool serve_next_read(struct node *node, struct action *action)
 {
     if (node->transfer->serve.reading.is_out || node->now_ns < node->transfer->serve.next_ns ||
-        /* the learner has not yet applied all blocks of a base that is taken over */
+        /* the learner has not applied all blocks of a base that is taken over, or a retraction */
         broadcast_has_blocks_given(node) || retract_is_due(node) || retract_is_under_way(node))
         return false;
     const struct peer *peer = next_taker(node);

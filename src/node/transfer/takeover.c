@@ -26,7 +26,7 @@
 #define EARLIER_NS (60 * SECOND_NS)
 
 /* Compares our version with the requested history, whose heads their members have signed. Returns
- * true if a takeover would lose some of our rumors. */
+ * true if the history lacks some of our rumors. */
 static bool compare(const struct node *node, const uint32_t *next, struct contest *contest)
 {
     const struct history_request *request = &node->transfer->request;
@@ -116,7 +116,8 @@ static const char *reason_to_replace(const struct node *node)
     return NULL;
 }
 
-/* Returns true if this node gives up its complete base for the donor's. */
+/* Returns true if the donor's base may replace ours: ours is incomplete, must be replaced, or loses
+ * after a partition; or this node has not joined, or lags. */
 static bool yields(struct node *node, const struct peer *donor, const uint32_t *next)
 {
     struct contest contest;

@@ -18,7 +18,7 @@
 /* Time after serving its base for which a node takes over no other base, unless its own must be
  * replaced. */
 #define SERVING_NS (10 * SECOND_NS)
-/* A member that claims at least this many rumors that no other member has is named as a liar: it
+/* A member that claims at least this many rumors that most others lack is named in a warning: it
  * would have published for minutes without a neighbour. */
 #define CLAIMS_MANY 1000
 /* A node that is far behind lacks about this many rumors of each active origin, or more. */
