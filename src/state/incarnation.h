@@ -20,9 +20,9 @@
 uint64_t incarnation_wall_ms(void);
 
 /* Reserves the numbers *incarnation .. *incarnation + reserve - 1; reserve >= 1. The first one is
- * wall_ms (milliseconds since 1970), or the smallest unused number if that is larger. MALFORMED:
- * the file is damaged. FAILED: it cannot be read or written, or no number is left. After an error
- * the node must not send anything; the problem says what to do. */
+ * wall_ms (milliseconds since 1970), or the smallest unreserved number if that is larger.
+ * MALFORMED: the file is damaged. FAILED: it cannot be read or written, or no number is left. After
+ * an error the node must not send anything; the problem says what to do. */
 enum error incarnation_begin(const struct disk *disk, const char *folder, uint64_t wall_ms,
                              uint64_t reserve, uint64_t *incarnation,
                              struct problem *problem) MUST_USE;

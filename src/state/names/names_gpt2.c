@@ -28,7 +28,7 @@ static const struct name_rule rules[] = {
     {NAME_BEHIND, 1, "dense.weight", ROWS_ALL, false, "lm_head.weight"},
 };
 
-/* Tensors that a model does not need: the causal mask in files of older versions, and a copy of the
+/* Tensors that a model may lack: the causal mask in files of older versions, and a copy of the
  * embedding table. */
 static const char *const spare[] = {".attn.bias", ".attn.masked_bias", "lm_head.weight", NULL};
 

@@ -23,8 +23,8 @@ static const struct name_rule rules[] = {
     {NAME_BEHIND, 1, "dense.weight", ROWS_ALL, false, "lm_head.weight"},
 };
 
-/* Tensors that a model does not need: the frequencies of rope in files of older versions, and a
- * copy of the embedding table. */
+/* Tensors that a model may lack: the frequencies of rope in files of older versions, and a copy of
+ * the embedding table. */
 static const char *const spare[] = {".rotary_emb.inv_freq", "lm_head.weight", NULL};
 
 static void line(const struct transformer *of, char text[static MODEL_LINE_MAX])
