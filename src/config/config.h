@@ -97,7 +97,7 @@ struct config_train {
     bool recompute;         /* the backward pass recomputes activations inside residual branches */
     enum optimizer_kind optimizer;
     double rate; /* learning rate at the start of the schedule */
-    /* momentum: of SGD, or beta1 of other optimizers. beta2: of the other optimizers */
+    /* momentum: of SGD and Muon, and beta1 of Adam, LAMB and Muon. beta2: not for SGD */
     double momentum, beta2;
     bool nesterov;          /* Nesterov momentum, for SGD and Muon */
     double weight_decay;    /* an L2 penalty for SGD, otherwise decoupled */
@@ -106,7 +106,7 @@ struct config_train {
     enum schedule schedule;
     uint64_t warmup_samples; /* samples of the whole swarm during which the rate rises from 0 */
     uint64_t period_samples; /* period in samples of the whole swarm; inverse_root: of each node */
-    /* factor on the rate: per period (step), or at its end (cosine, linear) */
+    /* factor on the rate: per period (step), or the least one (other schedules) */
     double decay;
     uint64_t samples_max;       /* most samples that this node trains; 0 = no limit */
     double evaluate_s;          /* least time between evaluations; 0 = none */

@@ -368,8 +368,8 @@ enum error setup_device(const struct config *config, struct backend **backend, s
     return error;
 }
 
-/* Returns the number of classes for the metadata. For images that is the number of outputs: other
- * nodes may have samples of classes that this node lacks. */
+/* Returns the number of classes for the metadata. For images and tables that is the number of
+ * outputs: other nodes may have samples of classes that this node lacks. */
 static int classes_of(const struct model *model, const struct dataset *train)
 {
     const bool is_sequence = model_input(model).length > 0;
