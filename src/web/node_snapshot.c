@@ -94,8 +94,7 @@ static double part_of(double part, double whole)
     return whole > 0 ? part / whole : (double)NAN;
 }
 
-/* Returns at most 1; NAN if the rate is unknown or 0. fmin would lose NAN: fmin(NAN, 1) is 1.
- */
+/* Returns at most 1; NAN if the rate is unknown or 0. Without fmin: fmin(NAN, 1) is 1. */
 static double use_of(double bytes_per_s, double rate_bytes_per_s)
 {
     const double use = part_of(bytes_per_s, rate_bytes_per_s);

@@ -38,9 +38,9 @@
 #define PLAIN_TYPE   "text/plain; charset=utf-8"
 #define HTML_TYPE    "text/html; charset=utf-8"
 
-/* Freed when all clients of /events have received it. */
+/* Freed when no client receives it any more. */
 struct event {
-    uint32_t readers; /* clients that have not received the whole text */
+    uint32_t readers; /* clients that still receive it */
     size_t count;
     char *text; /* text in the format of server-sent events */
 };
