@@ -126,7 +126,7 @@ void learner_link_nudge(struct learner_link *link)
     CHECK(pthread_mutex_unlock(&link->mutex) == 0);
 }
 
-/* The functions below run on the loop's thread. */
+/* The functions below run on the loop's thread, or before and after it. */
 
 /* Timeouts use the monotonic clock. */
 static void condition_init(pthread_cond_t *condition)

@@ -1,5 +1,5 @@
 /* Passes messages between the event loop's thread and the stepping thread. They share no other
- * data.
+ * data, except for a READ.
  *
  *   loop thread (node)  ── orders (executor.h), evaluate, stop ──►  stepping thread
  *                       ◄── stepped, answered, reset, … ───────

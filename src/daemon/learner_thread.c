@@ -16,7 +16,7 @@ struct learner_thread {
     struct learner_link link;
     pthread_t pthread;
 
-    /* The members below, except working_ns, are used only by the learner's thread. */
+    /* While the learner's thread runs, only it uses the members below, except working_ns. */
     bool is_training;
     bool is_stopped;
     struct batch_size batch_size;
