@@ -51,8 +51,8 @@ struct onnx_value onnx_layers_flat(struct onnx_writer *writer, const struct laye
 struct onnx_value onnx_layers_image(struct onnx_writer *writer, struct shape shape,
                                     struct onnx_value x);
 
-/* Computes x · weightᵀ + bias for each position of a sequence. weight, bias: indices of the layer's
- * tensors; bias < 0 = no bias. */
+/* Computes x · weightᵀ + bias for each row of x. weight, bias: indices of the layer's tensors; bias
+ * < 0 = no bias. */
 const char *onnx_layers_project(struct onnx_writer *writer, const struct layer *layer,
                                 const char *word, const char *x, int weight, int bias);
 

@@ -78,7 +78,8 @@ void dots_curve(struct dots *dots, const double *x, const double *y, size_t coun
     }
 }
 
-/* Returns ' for dots in the upper half only, . for the lower half only, : for both halves. */
+/* Returns a blank for no dot, ' for dots in the upper half only, . for the lower half only, : for
+ * both halves. */
 static char ascii_of(uint8_t dots)
 {
     const uint8_t upper = 0x01 | 0x08 | 0x02 | 0x10;
