@@ -250,8 +250,8 @@ static void score(struct bench *bench, const float *weights, struct result *resu
     evaluator_free(evaluator);
 }
 
-/* A test set may contain tokens that the training data lacked; the model then gets outputs for
- * them. */
+/* A test set may contain tokens that the training data lacked. If the model has no outputs for
+ * them, this function fails, or the load of the weights. */
 static enum error make_model(struct bench *bench, const struct safetensors_about *about,
                              struct problem *problem)
 {

@@ -123,7 +123,7 @@ static void look_at_folder(struct doctor *doctor)
 
 static void look_at_disk(struct doctor *doctor)
 {
-    /* The moments are counted even if the node does not train, so the result is an upper bound. */
+    /* The moments are counted even if the node does not train; then a checkpoint is smaller. */
     const uint32_t moments = optimizers[doctor->config.train.optimizer].moments;
     const uint64_t needed_bytes = learner_state_bytes(doctor->parameters, moments) * COPIES +
                                   doctor->parameters * sizeof(float) * BASES;

@@ -49,8 +49,8 @@ const json_t *page_origins(const json_t *page)
 }
 
 /* Searches the rows for ids that begin with the given digits. Returns how many matching ids differ
- * from the previous match; 0 = all are the same id. *found: the last match, also of earlier calls;
- * initially NULL. */
+ * from the previous match; 0 = none matches, or all are the same id. *found: the last match, also
+ * of earlier calls; initially NULL. */
 static uint32_t count_fitting(const json_t *rows, const char *begin, const char **found)
 {
     uint32_t others = 0;

@@ -11,7 +11,7 @@
 
 #define WAIT_MS     5000
 #define LONG_NUMBER 10000000000 /* this and larger numbers are shown rounded, as in 12.3 G */
-#define OLD_S       60.0        /* age in seconds above which a measured capacity may be outdated */
+#define OLD_S       60.0        /* age in seconds above which a capacity may be outdated */
 #define INDENT      13          /* columns of a line about the node that come before its text */
 
 enum { EXIT_HEALTHY = 0, EXIT_NO_ANSWER = 1, EXIT_USAGE = 2, EXIT_NOT_READY = 3 };
@@ -89,8 +89,7 @@ static struct shown real(const json_t *row, const char *key)
 
 /* Prints a long text in as many lines as needed, broken at blanks if possible, with the label
  * before the first. Other nodes may have sent the text, so characters that are not printable ASCII
- * become
- * "?". */
+ * become "?". */
 static void print_labelled(FILE *out, const char *label, const char *text)
 {
     const size_t room = STATUS_COLUMNS - INDENT;
@@ -387,8 +386,8 @@ static const struct column CONTRIBUTION_COLUMNS[] = {
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
-/* Returns the sign before a link's capacity: ">" if it is a lower bound, since no traffic has
- * filled the link; "~" if it was measured long ago; "" otherwise. */
+/* Returns the sign before a link's capacity: "~" if traffic last tested it long ago; otherwise ">"
+ * if it is a lower bound, since no traffic has filled the link; else "". */
 static const char *capacity_sign(const json_t *row)
 {
     if (real_of(row, "rate_age_s") > OLD_S)
