@@ -112,7 +112,7 @@ static void room_is_aligned_and_asking_twice_changes_nothing(void **state)
     }
 }
 
-/* If the ring is empty, half of it is available, wherever its head is. */
+/* If the ring is empty, a record of nearly half its size fits, wherever its head is. */
 static void the_largest_record_fits_at_every_place(void **state)
 {
     (void)state;

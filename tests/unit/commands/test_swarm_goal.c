@@ -203,7 +203,7 @@ static void scores_read_as_people_write_them(void **state)
     assert_string_equal(swarm_score_text(text, false, 0.8565), "85.65 %");
     assert_string_equal(swarm_score_text(text, true, 0.75), "2.000 bits/byte");
     assert_true(fabs(swarm_score(true, 0.5, 4 * log(2)) - 0.5) < 1e-12);
-    assert_true(swarm_score(true, 0.5, 100) == 0); /* worse than a constant prediction */
+    assert_true(swarm_score(true, 0.5, 100) == 0); /* worse than eight bits per byte */
     assert_true(swarm_score(false, 0.5, 100) == 0.5);
     assert_true(fabs(swarm_score_bits(swarm_score_of_bits(2.75)) - 2.75) < 1e-12);
 }

@@ -115,7 +115,7 @@ static void room_that_one_table_leaves_goes_to_the_other(void **state)
     assert_non_null(strstr(screen, "\nm7 "));
 }
 
-/* Returns the snapshot of a node that has lost and gained members while it was watched. */
+/* Returns the snapshot of a node that has lost a member while it was watched. */
 static json_t *watched(void)
 {
     json_t *page = page_of(3, 4);

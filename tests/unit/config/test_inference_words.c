@@ -45,7 +45,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Makes a learner for samples like that of the test set. */
+/* Makes a learner whose test set has one sample of this shape. */
 static void make(const char *line, struct shape shape, int classes, bool is_floats, bool has_labels)
 {
     const size_t numbers = shape_size(shape);

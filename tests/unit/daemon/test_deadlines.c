@@ -22,7 +22,7 @@ static struct node_options options;
 static struct arena arena;
 static struct node *node;
 static uint64_t dialled; /* number of the dialled connection; 0 = none */
-static bool has_hung_up; /* the node has requested its end */
+static bool has_hung_up; /* the node has requested the connection's end */
 static char said[400];   /* text of the last note */
 
 static void begin(uint64_t dial_ns)

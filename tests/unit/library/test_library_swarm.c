@@ -39,7 +39,7 @@ static void assert_one_model(struct program *programs, int count)
 }
 
 /* Checks the calls of fetch and store. Copies are fetched before the first use, and at most once
- * per call of the library: open, join, each step, base, and two settle calls. */
+ * per call of the library: open, join, each step and the base after it, and two settle calls. */
 static void assert_copies_followed(struct program *program)
 {
     const int steps = (int)program_info(program).steps;

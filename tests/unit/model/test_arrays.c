@@ -249,7 +249,7 @@ static void floats_that_look_like_classes_are_learned_as_those_if_they_are_doubl
     dataset_free(&set);
 }
 
-/* Loads one double for each sample; sample i has numbers[i % count]. */
+/* Loads one double for each sample; sample i has some[i % count]. */
 static enum dataset_look look_of_doubles(const char *shape, const double *some, size_t count)
 {
     double doubles[COUNT];
@@ -418,7 +418,8 @@ static void arrays_for_the_test_leave_all_others_to_be_learned(void **state)
     dataset_free(&set);
 }
 
-/* The array and each of its samples are larger than a block that is read at once. */
+/* The array, and in the first case each of its samples, is larger than a block that is read at
+ * once. */
 static void large_arrays_are_read_block_by_block(void **state)
 {
     (void)state;

@@ -215,8 +215,8 @@ static void check_dense(struct dense_case c, enum activation activation, bool wi
         free(all[i]);
 }
 
-/* Checks all cases with each activation, with and without biases. Large cases skip half of the
- * combinations. */
+/* Checks all cases with each activation, with and without biases. The last case uses only
+ * three of these combinations. */
 static void check_cases(enum precision in)
 {
     precision = in;

@@ -84,7 +84,7 @@ static void recomputed_insides_take_less_memory(void **state)
     build("dense 3", image, CLASSES); /* the teardown frees this model */
 }
 
-/* Logits of each sample separately, and of two samples at a time where the number is odd. */
+/* Logits of one sample at a time, and of three of the four samples and then of the last one. */
 static void logits_of_some_samples_at_a_time_give_the_same_gradients(void **state)
 {
     (void)state;

@@ -23,7 +23,7 @@ enum { TOKENS = 256, LENGTH = 32, SAMPLES = 1, STEPS = 50, LAST = 10 };
 static const char *const words[] = {"the ", "node ",    "sends ", "what ",
                                     "it ",  "learned ", "to ",    "all "};
 
-/* Draws sentences of eight words. Each token's label is the next token. */
+/* Draws texts from eight different words. Each token's label is the next token. */
 static void draw_text(struct rng *rng, int32_t *tokens, int32_t *labels)
 {
     for (int sample = 0; sample < SAMPLES; sample++) {

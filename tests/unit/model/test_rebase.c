@@ -75,7 +75,7 @@ static void rebase_keeps_the_residual_and_what_has_none_has_none(void **state)
     int32_t to[P];
     struct rng rng = rng_new(3, 3);
     for (int c = 0; c < P; c++) {
-        const uint32_t range = c % 2 ? 1u << 22 : 1u << 30; /* weights up to 0.25 and up to 64 */
+        const uint32_t range = c % 2 ? 1u << 22 : 1u << 30; /* sizes up to 0.125 and up to 32 */
         base[c] = base_before[c] = (int32_t)rng_below(&rng, range) - (int32_t)(range / 2);
         to[c] = c % 3 ? (int32_t)rng_below(&rng, range) - (int32_t)(range / 2) : base[c];
         w[c] = QUANTUM * (float)base[c];

@@ -426,8 +426,8 @@ static void a_fixed_threshold_is_published_down_to_whatever_that_takes(void **st
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-/* All weights grow equally, so all residuals reach tau at once. Publications must still have
- * similar sizes. */
+/* All weights grow nearly equally, so all residuals reach tau at about the same time. Publications
+ * must still have similar sizes. */
 static void must_publish_evenly(uint32_t density_max, uint32_t budget_bytes)
 {
     struct replica replica = replica_new(density_max);
@@ -455,7 +455,7 @@ static void residuals_below_tau_are_published_within_the_budget(void **state)
     must_publish_evenly(P / 7, 1 << 20); /* more entries are near tau than can be listed */
 }
 
-/* Returns the entries of the second of two publications. The rumors of the first one took half of
+/* Returns the entries of the last of ten publications. The rumors of the earlier ones took half of
  * the budget. */
 static uint32_t count_where_half_is_taken(uint32_t bytes_max)
 {

@@ -134,7 +134,7 @@ static void a_companded_base_takes_any_weight_to_its_unit(void **state)
     replica_free(&replica);
 }
 
-/* Draws an update with valid levels up to the maximum, near the ends of the range. */
+/* Draws an update whose levels have the largest valid size. */
 static struct update draw_update(struct rng *rng)
 {
     struct update update = {.tau = 1, .amount = 1u << rng_below(rng, 25)};

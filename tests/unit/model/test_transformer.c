@@ -220,7 +220,7 @@ static void norms_agree_with_the_reference_with_and_without_b(void **state)
     }
 }
 
-/* Numbers are large relative to their differences, for which 12 bits remain. */
+/* Numbers are large relative to their differences, for which few bits remain. */
 static void a_large_mean_does_not_drown_the_deviations(void **state)
 {
     case_begin(state);

@@ -76,7 +76,7 @@ static void a_learner_that_learns_has_a_gradient_in_its_first_layer(void **state
     assert_true(vitals.idle < UNITS / 2);
 }
 
-/* All units of a layer are silent, so earlier layers get no gradient. */
+/* All hidden units are silent, so layers before the last one get no gradient. */
 static void a_silent_layer_lets_no_gradient_through(void **state)
 {
     struct vitals vitals;

@@ -16,7 +16,8 @@
 #define P     5000
 #define PARTS 7
 
-/* Offsets of the parts. One has a single entry, and one is longer than a block of the survey. */
+/* Offsets of the parts. Some have a single entry, and some are longer than a block of the survey.
+ */
 static const size_t firsts[PARTS + 1] = {0, 1, 4, 1027, 1028, 3500, 4999, P};
 static struct arena arenas[2];
 static struct replica replicas[2]; /* [0] weights in one vector, [1] in parts */

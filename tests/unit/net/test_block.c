@@ -14,7 +14,7 @@
 static int32_t units[BLOCK_ENTRIES], back[BLOCK_ENTRIES];
 static uint8_t bytes[BLOCK_MAX];
 
-/* Draws entries of up to `bits` bits with both signs. At least one has exactly `bits` bits. */
+/* Draws entries of up to `bits` bits with both signs. */
 static void draw(struct rng *rng, uint32_t count, unsigned bits)
 {
     for (uint32_t i = 0; i < count; i++) {

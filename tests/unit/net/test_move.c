@@ -103,7 +103,7 @@ static void cut_entries_always_fit_and_are_allowed(void **state)
         }
 }
 
-/* A rumor of some levels of 1 and one level of 2, which tests alter and sign again. */
+/* A rumor of some levels of 1 and one level of -2, which tests alter and sign again. */
 static struct identity identity;
 static const uint8_t context[CONTEXT_BYTES] = {0xC0};
 static uint8_t rumor[RUMOR_MAX];

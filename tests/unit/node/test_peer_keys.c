@@ -11,7 +11,8 @@
 
 enum { OLD = 1, NEW = 2, NEWEST = 3 }; /* keys, and numbers of the orders that introduced them */
 
-/* Starts a dialer with two keys, using key number `shows`, and an acceptor with `count` keys. */
+/* Starts a dialer and an acceptor with `count` keys each. The dialer uses its key number `shows`.
+ */
 static void begin_with(const struct introduced *one, const uint8_t *dialers, uint32_t shows,
                        const uint8_t *acceptors, uint32_t count)
 {

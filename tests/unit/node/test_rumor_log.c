@@ -230,7 +230,8 @@ static void heard_rumors_are_refused_when_half_the_log_waits(void **state)
     assert_true(append(1, heard, false, 1000));
 }
 
-/* A publication gets space for all its rumors even if most waiting rumors are the node's own. */
+/* A publication gets space for all its rumors even if the node's own rumors fill most of the log.
+ */
 static void a_telling_that_has_begun_has_room_whatever_is_heard(void **state)
 {
     (void)state;

@@ -183,12 +183,12 @@ static void as_many_learn_as_leave_as_much_noise(void **state)
     assert_true(near(shares_learners(&members, true, 1), 4));
 }
 
-/* Each member has moved the base in proportion to its claimed share. */
+/* Each member has moved the base at least in proportion to its claimed share. */
 static void a_supported_claim_counts_in_full(void **state)
 {
     (void)state;
     meet(2, 100, 1);
-    meet(3, 10000, 1); /* claims and moves a hundred times as much as the other members */
+    meet(3, 10000, 1); /* claims a hundred times as much as the other members */
     move(1, 1000, 2);
     move(2, 1000, 2);
     move(3, 1000 * 100 * 10.0, 2);

@@ -50,8 +50,8 @@ static void auto_uses_as_many_parts_as_the_links_require(void **state)
     play_end(&played);
 }
 
-/* With the whole model in each step and no delay, two workers with plain SGD and a gain of 2 equal
- * one worker that makes both workers' steps. So no step is lost or repeated. */
+/* The whole model in each step and a fourth of it in each step move the weights nearly equally. So
+ * no entry is lost or repeated. */
 static void sends_every_entry_of_every_step_once(void **state)
 {
     (void)state;

@@ -54,7 +54,7 @@ static void neighbours_receive_equal_messages(void **state)
 static const char *const settings[][3] = {{"graph=ring", "top_part=0.3", "consensus=0.3"},
                                           {"graph=full", "top_part=0.3", "consensus=0.3"}};
 
-/* Without steps, no order of messages changes the mean, and all workers converge. */
+/* No order of messages changes the mean. Once workers learn nothing, all of them converge. */
 static void consensus_keeps_the_mean_and_converges(void **state)
 {
     (void)state;

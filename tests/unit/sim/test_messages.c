@@ -160,7 +160,7 @@ static void a_message_to_oneself_costs_no_time_and_no_bytes(void **state)
     close_net(&net);
 }
 
-/* Three hosts with 8 Mbit/s share a line of 8 Mbit/s between the regions. */
+/* Two hosts with uplinks of 8 Mbit/s share a line of 8 Mbit/s between the regions. */
 static void messages_share_the_link_between_two_regions(void **state)
 {
     (void)state;

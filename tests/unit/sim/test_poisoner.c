@@ -282,7 +282,7 @@ static void the_outcome_lists_warnings(void **state)
     outcome_free(&outcome);
 }
 
-/* Label k is replaced by classes - 1 - k, so the trained model is always wrong. */
+/* Label k is replaced by classes - 1 - k, so the trained model is almost always wrong. */
 static void flipped_labels_are_learned(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 #define ROWS    7
 #define COLUMNS 11
 
-/* Draws a matrix of this rank, with singular values that halve. */
+/* Draws a matrix of this rank. Each further part of rank 1 is about half as large. */
 static void draw(float *matrix, uint32_t rank, uint64_t seed)
 {
     struct rng rng = rng_new(seed, 0);

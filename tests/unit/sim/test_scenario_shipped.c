@@ -1,4 +1,5 @@
-/* The scenarios shipped with the program are complete and play in about a minute. */
+/* The scenarios shipped with the program are complete, and each trains on a limited number of
+ * samples. */
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>

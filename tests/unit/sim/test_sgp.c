@@ -22,7 +22,7 @@ static void two_workers_end_a_round_with_their_mean(void **state)
     stage_close(stage);
 }
 
-/* An early half counts twice as much as the receiver's own remaining half. */
+/* An early half counts half as much as the receiver's own weights, which are not halved yet. */
 static void an_early_half_is_mixed_in_by_its_weight(void **state)
 {
     (void)state;
@@ -32,7 +32,7 @@ static void an_early_half_is_mixed_in_by_its_weight(void **state)
     assert_true(stage_weights(stage, 1)[0] == 3);
     stage_step(stage, 1, (const float[]){1.5f}); /* x = 6, half of which is sent with w = 0.75 */
     assert_true(stage->posts[0].message.weight == 0.75 && stage_weights(stage, 1)[0] == 4);
-    stage_deliver(stage, 0); /* worker 1 has x = 4.5 + 3, w = 0.5 + 0.75 */
+    stage_deliver(stage, 0); /* worker 0 has x = 4.5 + 3, w = 0.5 + 0.75 */
     assert_true(stage_weights(stage, 0)[0] == 6);
     stage_close(stage);
 }

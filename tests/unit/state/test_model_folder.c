@@ -189,7 +189,7 @@ static void gpt2s_matrices_are_written_by_input(void **state)
     json_decref(header);
 }
 
-/* GPT-2's published configuration, without fields that do not concern layers. */
+/* Fields of GPT-2's published configuration, and a configuration of Llama. */
 static void a_published_config_is_a_preset(void **state)
 {
     (void)state;

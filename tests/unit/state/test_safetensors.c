@@ -112,7 +112,7 @@ static void every_truncation_is_refused(void **state)
     assert_int_equal(load_model(world, weights), MALFORMED);
 }
 
-/* A file with a flipped bit in a name or number may be valid. Then its tensors must be complete. */
+/* A file with a flipped bit in a name or number may still be valid. */
 static void no_flipped_bit_of_the_header_does_harm(void **state)
 {
     const struct world *world = *state;

@@ -222,7 +222,7 @@ static void no_refusal(void *context, const struct problem *problem)
     fail_msg("%s", problem->text);
 }
 
-/* Checks that a restarted node loads this generation, with a base of this digest. */
+/* Checks that a restarted node loads this generation, with a base of this digest; 0 = none. */
 static void must_load(uint64_t generation, uint64_t digest)
 {
     const struct checkpoint_refusal refusal = {NULL, no_refusal};

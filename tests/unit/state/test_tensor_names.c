@@ -189,7 +189,7 @@ static void dropouts_are_looked_past(void **state)
     end();
 }
 
-/* Each line differs by one layer or number from a model that has names. */
+/* Each line differs little from a model that has names. */
 static void other_models_have_none(void **state)
 {
     (void)state;
