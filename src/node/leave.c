@@ -72,8 +72,9 @@ void leave_on_published(struct node *node, const struct update *update)
     const bool is_alone = membership_live(node) == 1;
     const bool has_more = update->needs_more || (leaving_stays(node) && update->tau > LAST_TAU &&
                                                  update->tau > LAST_PART * leave->tau);
-    const bool may_go_on =
-        leaving_stage(node) == STAGE_LEAVING && (is_alone || has_more) && update->count > 0;
+    const bool goes_on = ((is_alone || has_more) && update->count > 0) ||
+                         (leaving_stays(node) && publish_schedule_holds_statistics(node));
+    const bool may_go_on = leaving_stage(node) == STAGE_LEAVING && goes_on;
     if (!may_go_on || ++leave->published_last >= most)
         settle(node);
 }

@@ -47,15 +47,18 @@ class Warnings(logging.Handler):
         self.texts.append(record.getMessage())
 
 
-def far_script(settings, mean):
-    """Trains on inputs of this mean and prints the shared running statistics as JSON."""
+def far_script(settings, mean, members):
+    """Trains on inputs of this mean, after `members` members have met, and prints the shared running
+    statistics as JSON."""
     torch.set_num_threads(1)
     warnings = Warnings()
     model = make_far()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     with hearsay.Node(model, optimizer, settings=settings, run='far') as node:
-        while node.info().members < SCRIPTS:
+        node.join()
+        while node.info().members < members:
             time.sleep(0.05)
+        print('begins', flush=True)
         for _ in range(FAR_STEPS):
             x = torch.randn(32, 20)
             loss = (model(x * FAR_DEVIATION + mean) - x[:, :3]).pow(2).mean()
@@ -163,6 +166,8 @@ class Finish(unittest.TestCase):
         settings = self.folder.settings(name, [f'127.0.0.1:{port}'])
         settings = {key: value if isinstance(value, list) else str(value) for key, value in settings.items()}
         settings['node.listen'] = f'127.0.0.1:{port}' if name == '0' else '127.0.0.1:0'
+        if end == 'far first':  # a node without peers begins alone
+            settings['node.peers'] = []
         call = [sys.executable, __file__, 'script', json.dumps(settings), str(steps), end]
         process = subprocess.Popen(call, stdout=subprocess.PIPE, text=True)
         self.processes.append(process)
@@ -177,9 +182,12 @@ class Finish(unittest.TestCase):
         said = []
         for process, end in zip(started, ends):
             if end in ('finishes', 'waits', 'far', 'zero'):
-                said.append(json.loads(process.communicate()[0]))
+                said.append(self.said(process))
                 self.assertEqual(process.returncode, 0)
         return said
+
+    def said(self, process):
+        return json.loads(process.communicate()[0].splitlines()[-1])
 
     def assert_one_model(self, said):
         for one in said:
@@ -196,13 +204,25 @@ class Finish(unittest.TestCase):
             self.assert_one_model(self.play(run, ['finishes'] * SCRIPTS))
             print('run', run, 'ends with one model', flush=True)
 
-    def test_running_statistics_far_from_0_are_the_datas(self):
-        for one in self.play(3000, ['far'] * SCRIPTS):
+    def assert_statistics_of_far_data(self, said):
+        for one in said:
             self.assertTrue(one['all'])
             self.assertLess(abs(one['mean'] - FAR_MEAN), FAR_DEVIATION / 4)
             self.assertLess(abs(one['variance'] / FAR_DEVIATION ** 2 - 1), 0.25)
             self.assertEqual(one['own'], one['mean'])
             self.assertFalse(one['warned'])
+
+    def test_running_statistics_far_from_0_are_the_datas(self):
+        self.assert_statistics_of_far_data(self.play(3000, ['far'] * SCRIPTS))
+
+    # The second script joins while the first one still publishes the way from 0 to the mean.
+    def test_running_statistics_are_the_datas_if_a_script_begins_later(self):
+        port = 20000 + random.Random(5000).randrange(20000)
+        first = self.start('0', port, 0, 'far first')
+        first.stdout.readline()  # it begins
+        time.sleep(2)  # and publishes statistics from the third second on
+        second = self.start('1', port, 0, 'far second')
+        self.assert_statistics_of_far_data([self.said(first), self.said(second)])
 
     def test_statistics_of_unlike_data_are_warned_of(self):
         # The shared mean is that of the companded values, about 90. It is less than one deviation
@@ -220,8 +240,9 @@ class Finish(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    if sys.argv[1:2] == ['script'] and sys.argv[4] in ('far', 'zero'):
-        far_script(json.loads(sys.argv[2]), FAR_MEAN if sys.argv[4] == 'far' else 0)
+    FAR = {'far': (FAR_MEAN, SCRIPTS), 'zero': (0, SCRIPTS), 'far first': (FAR_MEAN, 1), 'far second': (FAR_MEAN, 2)}
+    if sys.argv[1:2] == ['script'] and sys.argv[4] in FAR:
+        far_script(json.loads(sys.argv[2]), *FAR[sys.argv[4]])
     elif sys.argv[1:2] == ['script']:
         script(json.loads(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
     else:

@@ -13,9 +13,10 @@
 #define DOUBT_NS ((uint64_t)60000000000)
 /* A member that publishes no more counts this long in the shares of statistics. */
 #define LATELY_NS ((uint64_t)60000000000)
-/* A new member that does not train yet counts this long in the shares of statistics. */
-#define JOINS_NS  ((uint64_t)10000000000)
-#define HALVED_NS ((uint64_t)600000000000) /* half-life of the sums `moved` and `claimed` */
+/* A newcomer without a step counts this long in the shares of statistics: from its first record
+ * on, and again from the start of its training on. */
+#define NEWCOMER_NS ((uint64_t)60000000000)
+#define HALVED_NS   ((uint64_t)600000000000) /* half-life of the sums `moved` and `claimed` */
 
 /* Returns the throughput that member number i claims: its reported samples per second divided by
  * this node's; 1 if one of the two is unknown or shares are equal. Returns 0 for another member
@@ -188,12 +189,25 @@ static bool published_lately(const struct member *member, uint64_t now_ns)
     return member->moved_ns > 0 && now_ns - member->moved_ns < LATELY_NS;
 }
 
-/* Returns true if the member may be about to train: its first record arrived a short time ago. */
-static bool may_train_soon(const struct members *members, const struct member *member,
-                           uint64_t now_ns)
+/* Returns true if the member arrived lately and may be about to make its first step. A member that
+ * only relays is none: it does not train, and knows that the swarm has learned. */
+static bool is_newcomer(const struct members *members, const struct member *member, uint64_t now_ns)
 {
-    return member->record.stage == STAGE_RUNNING && now_ns - member->met_ns < JOINS_NS &&
+    const struct record *record = &member->record;
+    const uint64_t began_ns = record->trains ? member->since_ns : member->met_ns;
+    CHECK(began_ns <= now_ns);
+    return record->stage == STAGE_RUNNING && record->samples == 0 &&
+           (record->trains || record->swarm_samples == 0) && now_ns - began_ns < NEWCOMER_NS &&
            member_is_live(members, member, now_ns);
+}
+
+bool shares_await_newcomer(const struct members *members, uint64_t now_ns)
+{
+    CHECK(members->count > 0);
+    for (uint32_t i = 1; i < members->count; i++)
+        if (is_newcomer(members, &members->members[i], now_ns))
+            return true;
+    return false;
 }
 
 double shares_equal(const struct members *members, uint64_t now_ns)
@@ -201,7 +215,7 @@ double shares_equal(const struct members *members, uint64_t now_ns)
     uint32_t count = 1;
     for (uint32_t i = 1; i < members->count; i++)
         count += claim_of(members, i, false, now_ns) > 0 ||
-                 may_train_soon(members, &members->members[i], now_ns) ||
+                 is_newcomer(members, &members->members[i], now_ns) ||
                  published_lately(&members->members[i], now_ns);
     return 1.0 / count;
 }

@@ -45,11 +45,16 @@ double shares_own(const struct members *members, bool by_throughput, uint64_t no
  * statistics. These shares must add up to 1 even if members finish one after another. So a member
  * that has finished counts for a minute after its last rumor. */
 
-/* All shares are equal; new members that may be about to train count. For the start of a swarm,
- * when records are late and the members' throughput is unknown. */
+/* All shares are equal; newcomers (shares_await_newcomer) count. For the start of a swarm, when
+ * records are late and the members' throughput is unknown. */
 double shares_equal(const struct members *members, uint64_t now_ns);
 /* Like shares_own; a finished member counts with the mean weight of those that train. */
 double shares_with_finished(const struct members *members, bool by_throughput, uint64_t now_ns);
+
+/* Returns true if a member that arrived in the last minute may be about to make its first step.
+ * Until that step its statistics follow the base. So a statistic that is published now moves the
+ * newcomer too, and the newcomer will not add its share of that movement. */
+bool shares_await_newcomer(const struct members *members, uint64_t now_ns);
 
 /* Returns the effective number of learners, (Σ shares)² / Σ shares² (Kish 1965); at least 1. */
 double shares_learners(const struct members *members, bool by_throughput, uint64_t now_ns);

@@ -27,7 +27,7 @@
 /* Maximum publications without a wait between them. */
 #define HURRIES_MOST 256
 /* Times after the first step in which a node publishes no running statistics, and in which it
- * publishes them with equal shares. */
+ * publishes them with equal shares and waits for newcomers. */
 #define STATISTICS_HELD_NS  (3 * SECOND_NS)
 #define STATISTICS_EQUAL_NS (60 * SECOND_NS)
 /* Publications without a wait end when their threshold falls to this part of hurried_tau. */
@@ -270,6 +270,20 @@ static double at_once(const struct node *node)
     return fmax(ANSWER_STEPS / fmax(schedule->steps_since, 1), 1);
 }
 
+/* Returns true if the next publication must hold running statistics back: in the first seconds, and
+ * while a newcomer has not made a step. A node that leaves cannot wait, and settle does not. */
+static bool must_hold_statistics(const struct node *node, uint64_t trained_ns)
+{
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    const bool is_running = leaving_stage(node) == STAGE_RUNNING;
+    if (schedule->hurries > 0 || trained_ns >= STATISTICS_EQUAL_NS)
+        return false;
+    if (is_running && !schedule->hold_is_over && trained_ns < STATISTICS_HELD_NS)
+        return true;
+    return (is_running || leaving_stays(node)) &&
+           shares_await_newcomer(membership_members(node), node->now_ns);
+}
+
 /* Returns the share of running statistics in a publication; 0 = they are held back. They move far
  * in the first steps, when the nodes do not know yet which others train, nor how fast. So at first
  * they are held back, and then all nodes have equal shares. */
@@ -278,8 +292,7 @@ static double share_of_statistics(const struct node *node)
     const struct publish_schedule *schedule = &node->rate->schedule;
     const struct members *members = membership_members(node);
     const uint64_t trained_ns = node->now_ns - schedule->first_step_ns;
-    if (leaving_stage(node) == STAGE_RUNNING && !schedule->hold_is_over &&
-        trained_ns < STATISTICS_HELD_NS)
+    if (must_hold_statistics(node, trained_ns))
         return 0;
     if (trained_ns < STATISTICS_EQUAL_NS)
         return shares_equal(members, node->now_ns);
@@ -381,6 +394,11 @@ double publish_schedule_beta(const struct node *node)
 uint64_t publish_schedule_samples(const struct node *node)
 {
     return node->rate->schedule.samples;
+}
+
+bool publish_schedule_holds_statistics(const struct node *node)
+{
+    return node->rate->schedule.holds_statistics;
 }
 
 double publish_schedule_samples_per_s(const struct node *node)

@@ -123,6 +123,8 @@ bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update
 double publish_schedule_beta(const struct node *node);
 /* Returns the number of samples that this node has learned since its start. */
 uint64_t publish_schedule_samples(const struct node *node);
+/* Returns true if the last publication held running statistics back. */
+bool publish_schedule_holds_statistics(const struct node *node);
 /* 0 = unknown. */
 double publish_schedule_samples_per_s(const struct node *node);
 

@@ -26,19 +26,23 @@ static struct identity identity_of(uint8_t number)
     return identity;
 }
 
-/* Receives a new record of member `number` at now_ns. */
-static void meet_as(uint8_t number, float samples_per_second, bool trains, uint64_t now_ns)
+/* Receives this record of member `number` at now_ns. */
+static void meet_record(uint8_t number, struct record record, uint64_t now_ns)
 {
     const struct identity identity = identity_of(number);
-    struct record record = {.incarnation = 1,
-                            .stamp = now_ns,
-                            .samples_per_second = samples_per_second,
-                            .trains = trains};
+    record.incarnation = 1;
+    record.stamp = now_ns;
     memcpy(record.id, identity.id, ID_BYTES);
     uint8_t bytes[RECORD_BYTES];
     struct member *changed;
     record_create(&record, &identity, context, bytes);
     assert_int_equal(members_learn(&members, bytes, context, now_ns, &changed), OK);
+}
+
+static void meet_as(uint8_t number, float samples_per_second, bool trains, uint64_t now_ns)
+{
+    const struct record record = {.samples_per_second = samples_per_second, .trains = trains};
+    meet_record(number, record, now_ns);
 }
 
 static void meet(uint8_t number, float samples_per_second, uint64_t now_ns)
@@ -343,12 +347,45 @@ static void statistics_have_equal_shares_at_first(void **state)
     assert_true(shares_equal(&members, 0) == 1);
     meet(2, 10000, 1);
     assert_true(near(shares_equal(&members, 1), 1.0 / 2));
-    /* A new member may be about to train. If it does not, it only passes rumors on. */
+    /* A new member may be about to train. If it does not in a minute, it only relays. */
     meet_as(3, 0, false, 1);
     assert_true(near(shares_equal(&members, SECOND_NS), 1.0 / 3));
-    meet(2, 10000, 15 * SECOND_NS);
-    meet_as(3, 0, false, 15 * SECOND_NS);
-    assert_true(near(shares_equal(&members, 15 * SECOND_NS), 1.0 / 2));
+    meet(2, 10000, 61 * SECOND_NS);
+    meet_as(3, 0, false, 61 * SECOND_NS);
+    assert_true(near(shares_equal(&members, 61 * SECOND_NS), 1.0 / 2));
+}
+
+static void a_newcomer_is_awaited_until_its_first_step(void **state)
+{
+    const struct record joins = {.trains = false}, ready = {.trains = true},
+                        learns = {.trains = true, .samples = 1, .swarm_samples = 1};
+    (void)state;
+    assert_false(shares_await_newcomer(&members, 0));
+    meet_record(2, joins, 1);
+    assert_true(shares_await_newcomer(&members, SECOND_NS));
+    assert_false(shares_await_newcomer(&members, 61 * SECOND_NS));
+    /* A state transfer of more than a minute: training begins now. */
+    meet_record(2, ready, 100 * SECOND_NS);
+    assert_true(shares_await_newcomer(&members, 159 * SECOND_NS));
+    assert_false(shares_await_newcomer(&members, 161 * SECOND_NS));
+    meet_record(2, learns, 102 * SECOND_NS);
+    assert_false(shares_await_newcomer(&members, 102 * SECOND_NS));
+}
+
+static void members_that_will_make_no_step_are_not_awaited(void **state)
+{
+    const struct record relays = {.swarm_samples = 1000}, leaves = {.stage = STAGE_LEAVING},
+                        has_left = {.trains = true, .stage = STAGE_LEFT};
+    (void)state;
+    meet_record(2, relays, 1);
+    meet_record(3, leaves, 1);
+    meet_record(4, has_left, 1);
+    assert_false(shares_await_newcomer(&members, 1));
+    assert_true(shares_equal(&members, 1) == 1);
+    members.silence_ns = SECOND_NS; /* a newcomer that has died */
+    meet_record(5, (struct record){.renew_ms = 100}, 1);
+    assert_true(shares_await_newcomer(&members, 1));
+    assert_false(shares_await_newcomer(&members, 10 * SECOND_NS));
 }
 
 static void members_that_have_finished_count_for_a_minute(void **state)
@@ -396,6 +433,8 @@ int main(void)
         TEST(half_of_the_usual_movement_supports_a_claim),
         TEST(stopped_members_take_no_share_from_the_others),
         TEST(statistics_have_equal_shares_at_first),
+        TEST(a_newcomer_is_awaited_until_its_first_step),
+        TEST(members_that_will_make_no_step_are_not_awaited),
         TEST(members_that_have_finished_count_for_a_minute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
