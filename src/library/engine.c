@@ -40,7 +40,8 @@ static enum engine_reason end_of(const struct engine *engine)
 /* Writes the members that the node waits for: "1a2b3c4d trains, 5e6f7a8b holds another model". */
 static void say_waits(const struct node *node, uint64_t now_ns, char *text)
 {
-    static const char *const WHY[] = {[FINISH_TRAINS] = "trains",
+    static const char *const WHY[] = {[FINISH_JOINS] = "joins",
+                                      [FINISH_TRAINS] = "trains",
                                       [FINISH_PUBLISHES] = "publishes its last",
                                       [FINISH_DIFFERS] = "holds another model"};
     size_t length = 0;

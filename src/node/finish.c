@@ -1,6 +1,7 @@
 #include "node/finish.h"
 
 #include "node/broadcast/broadcast.h"
+#include "node/broadcast/progress.h"
 #include "node/leave.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
@@ -48,7 +49,11 @@ static enum finish_wait wait_of(const struct node *node, const struct member *me
         return FINISH_HAS;
     switch (member->record.stage) {
     case STAGE_RUNNING:
-        return member->record.trains ? FINISH_TRAINS : FINISH_HAS;
+        if (member->record.trains)
+            return FINISH_TRAINS;
+        /* A member that only relays knows that the swarm has learned. */
+        return member->record.swarm_samples == 0 && progress_samples(node) > 0 ? FINISH_JOINS
+                                                                               : FINISH_HAS;
     case STAGE_LEAVING:
         return FINISH_PUBLISHES;
     default:
@@ -71,6 +76,37 @@ static bool all_have_finished(const struct node *node)
     return all;
 }
 
+/* Returns a member that has trained and finished with another base; NULL if there is none. It has
+ * left or died before this node's last progress reached it. */
+static const struct member *finished_apart(const struct node *node)
+{
+    CHECK(finishing_state(node) == FINISHING_DONE);
+    for (uint32_t i = 1; i < membership_members(node)->count; i++) {
+        const struct member *member = membership_at(node, i);
+        const struct record *record = &member->record;
+        const bool has_ended = record->stage == STAGE_SETTLED || record->stage == STAGE_LEFT;
+        /* The last records of a member that leaves without node_finish say that it trains. */
+        if (has_ended && !record->trains && record->samples > 0 &&
+            record->digest != base_digest(node))
+            return member;
+    }
+    return NULL;
+}
+
+static void note_done(struct node *node)
+{
+    const struct member *apart = finished_apart(node);
+    if (!apart) {
+        (void)notes_add(&node->notes, node->now_ns, NOTE_FINISHED, LEVEL_INFO,
+                        "all members have finished with one model");
+        return;
+    }
+    struct note *note = notes_add(&node->notes, node->now_ns, NOTE_FINISHED, LEVEL_WARNING,
+                                  "finished, but this member had finished earlier with another "
+                                  "model: use this node's model on both");
+    identity_text(note->who, apart->record.id);
+}
+
 void finish_consider(struct node *node)
 {
     struct finish *finish = node->finish;
@@ -83,8 +119,7 @@ void finish_consider(struct node *node)
     if (!agree || node->now_ns - finish->agreed_ns < leave_linger_ns(node))
         return;
     finishing_move(node, FINISHING_DONE);
-    (void)notes_add(&node->notes, node->now_ns, NOTE_FINISHED, LEVEL_INFO,
-                    "all members have finished with one model");
+    note_done(node);
 }
 
 enum finish_state node_finish_state(const struct node *node)

@@ -37,6 +37,7 @@ enum finish_state node_finish_state(const struct node *node);
 
 enum finish_wait {
     FINISH_HAS,       /* no wait: the member has finished, does not train, is dead, or has left */
+    FINISH_JOINS,     /* the member has not taken the swarm's base yet, and may then train */
     FINISH_TRAINS,    /* the member still trains */
     FINISH_PUBLISHES, /* the member's last publications are under way */
     FINISH_DIFFERS    /* the member has ended training, but its base differs from ours */

@@ -278,6 +278,37 @@ static void a_member_that_joins_while_others_wait_is_waited_for(void **state)
     assert_all_done(late + 1);
 }
 
+static void start_busy(uint32_t count)
+{
+    const struct node_options options = busy_options();
+    start_swarm(count, &options);
+    run(15 * SECOND_NS);
+}
+
+static void a_member_that_still_takes_the_base_is_waited_for(void **state)
+{
+    (void)state;
+    start_busy(2);
+    const struct node_options options = busy_options();
+    const uint32_t late = join(&options, 2);
+    until_blocks(late, 5, 20 * SECOND_NS);
+    cut(0, late);
+    cut(1, late);
+    finish_all(2);
+    run(2 * SECOND_NS);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(wait_for(i, late), FINISH_JOINS);
+    heal_cut(0, late);
+    heal_cut(1, late);
+    until(is_training, late, 60 * SECOND_NS);
+    run(5 * SECOND_NS);
+    assert_int_equal(wait_for(0, late), FINISH_TRAINS);
+    world_finish(&world, late);
+    run(20 * SECOND_NS);
+    assert_all_done(3);
+    assert_int_equal(world.nodes[late].last[NOTE_FINISHED].level, LEVEL_INFO);
+}
+
 static void a_member_that_joins_after_the_end_changes_no_finished_base(void **state)
 {
     (void)state;
@@ -302,8 +333,28 @@ static void a_member_that_joins_after_the_end_changes_no_finished_base(void **st
     run(20 * SECOND_NS);
     for (uint32_t i = 0; i < 3; i++) {
         assert_true(is_finished(i));
+        assert_int_equal(world.nodes[i].last[NOTE_FINISHED].level, LEVEL_INFO);
         assert_true(same_base(0, i));
     }
+    world_finish(&world, late);
+    run(10 * SECOND_NS);
+    assert_true(is_done(late));
+    assert_int_equal(world.nodes[late].last[NOTE_FINISHED].level, LEVEL_WARNING);
+}
+
+static void a_member_that_left_during_the_run_is_no_reason_to_warn(void **state)
+{
+    (void)state;
+    start_usual_swarm(3);
+    run(10 * SECOND_NS);
+    world_leave(&world, 2);
+    run(20 * SECOND_NS);
+    assert_true(is_finished(2));
+    finish_all(2);
+    run(15 * SECOND_NS);
+    assert_all_done(2);
+    assert_false(same_base(0, 2));
+    assert_int_equal(world.nodes[0].last[NOTE_FINISHED].level, LEVEL_INFO);
 }
 
 static void a_member_that_holds_another_base_is_waited_for(void **state)
@@ -380,7 +431,9 @@ int main(void)
         STORY(a_leaver_does_not_wait_for_a_member_that_has_finished),
         STORY(a_relay_is_not_waited_for),
         STORY(a_member_that_joins_while_others_wait_is_waited_for),
+        STORY(a_member_that_still_takes_the_base_is_waited_for),
         STORY(a_member_that_joins_after_the_end_changes_no_finished_base),
+        STORY(a_member_that_left_during_the_run_is_no_reason_to_warn),
         STORY(a_member_that_holds_another_base_is_waited_for),
         STORY(members_of_two_protocol_versions_finish_together),
         STORY(connections_that_break_change_nothing),

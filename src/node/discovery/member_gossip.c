@@ -138,11 +138,13 @@ static uint32_t lag_ms(const struct node *node)
     return (uint32_t)fmin((double)(broadcast_lag_ns(node, node->now_ns) / MS_NS), UINT32_MAX);
 }
 
-/* Returns true if this node has published its last rumor but stays in the swarm. Then it does not
+/* Returns true if this node has published its last rumor and stayed in the swarm. Then it does not
  * count as training: the training members share the work. */
 static bool has_finished(const struct node *node)
 {
-    return finishing_state(node) != FINISHING_NOT && leaving_stage(node) == STAGE_SETTLED;
+    const enum stage stage = leaving_stage(node);
+    return finishing_state(node) != FINISHING_NOT &&
+           (stage == STAGE_SETTLED || stage == STAGE_LEFT);
 }
 
 static struct record own_record(const struct node *node, uint64_t stamp)
@@ -157,7 +159,7 @@ static struct record own_record(const struct node *node, uint64_t stamp)
         .uplink = (float)budget_uplink(node),
         .ingress = (float)budget_ingress(node),
         .lag_ms = lag_ms(node),
-        .swarm_samples = progress_to_say(node),
+        .swarm_samples = joining_has_joined(node) ? progress_to_say(node) : 0,
         .renew_ms = (uint32_t)(member_gossip_period_ns(node) / MS_NS),
         .stage = leaving_stage(node),
         .trains = node->options.trains && joining_has_joined(node) && !has_finished(node),
