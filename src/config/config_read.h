@@ -40,7 +40,8 @@ enum error config_load_key(struct config_load *load, const char *section, const 
 /* Reads an INI file over the values in load->config. MISSING: there is no such file. FAILED: it
  * cannot be read. MALFORMED: its contents are wrong; the message names file and line. After an
  * error, some values may have changed. After OK, call config_load_set for each --set and then
- * config_load_check. That resolves `auto`, and its messages name file and line of a key. */
+ * config_load_check. That resolves `auto`, and its messages name file and line of a key that the
+ * file has set. */
 enum error config_load_file(struct config_load *load, const char *path,
                             struct problem *problem) MUST_USE;
 enum error config_load_set(struct config_load *load, const char *assignment,
