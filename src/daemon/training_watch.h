@@ -35,8 +35,9 @@ struct training_watch {
     struct training_watch_options options;
     double loss;         /* mean loss of the last second with steps; NAN = none yet */
     uint64_t stepped_ns; /* time at which steps were last reported; 0 = never */
-    bool loss_is_broken; /* a note has named a step whose loss was NaN; no finite loss came since */
-    double loss_sum;     /* over the samples of the present second */
+    /* a note has named a step with a loss of NaN or infinity; no finite loss came since */
+    bool loss_is_broken;
+    double loss_sum; /* over the samples of the present second */
     uint64_t loss_samples;
     struct time_spent spent;
     struct guard guard;
