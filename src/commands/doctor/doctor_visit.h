@@ -47,7 +47,7 @@ struct visit {
     struct settings_difference difference;
     /* Size of packets that are lost on the way to the peer; 0 = none. */
     uint32_t swallowed_bytes;
-    /* Why the peer does not let this node in; "" = not known yet. */
+    /* Why the peer does not let this node in; "" = it does, or this is not known yet. */
     char why[sizeof((struct problem *)NULL)->text];
     bool is_over;
 };
