@@ -109,7 +109,7 @@ struct hearsay_info {
     uint32_t neighbours; /* neighbours with an open connection */
     uint32_t members;    /* live members of the swarm, including this node */
     uint64_t parameters; /* weights of all tensors together */
-    uint64_t steps;      /* calls of hearsay_step since open */
+    uint64_t steps;      /* calls of hearsay_step since open that returned 0 */
     uint64_t samples;    /* samples that this node has learned since open */
     /* Samples that all nodes have learned since the swarm began; schedules use this number. */
     uint64_t swarm_samples;
@@ -166,7 +166,7 @@ HEARSAY_API int hearsay_step(struct hearsay *node, uint64_t samples, double loss
 HEARSAY_API int hearsay_settle(struct hearsay *node, double timeout_s);
 
 /* Ends training: publishes this node's progress (a small rest is dropped), and waits until every
- * other member that trains or joins has also finished, left or died. Returns 0 when all live nodes
+ * other member that trains has also finished, left or died. Returns 0 when all live nodes
  * that finished have the same shared model, bit for bit; the tensors then hold it. The model stays
  * unchanged: the node takes no rumors of members that join later. After HEARSAY_TIMEOUT,
  * hearsay_error_text names the members that the node waits for; another call continues the wait.
