@@ -1,4 +1,4 @@
-/* Layers (except convolutions) and losses on a GPU: matrix products, and kernels around them.
+/* Dense layers, activations and pooling on a GPU: matrix products, and kernels around them.
  *
  * With precision bf16 a dense layer's operands, unless stored in bfloat16, are rounded by a kernel
  * before they are multiplied. cuBLAS could round them itself (CUBLAS_COMPUTE_32F_FAST_16BF), but it

@@ -28,8 +28,8 @@ cudaError_t kernel_sgd(cudaStream_t stream, const struct sgd *sgd, const float *
 cudaError_t kernel_lamb(cudaStream_t stream, const struct adam *adam, const float *factor,
                         size_t count, bool decays, double *squares, float *w, float *g, float *m,
                         float *v);
-/* First part of a Muon step: updates the momentum m and sets g to its direction, scaled to norm 1.
- * squares[CLIP_PARTS]: scratch buffer. */
+/* First part of a Muon step: updates the momentum m. Sets g to m or, by Nesterov's rule, to
+ * g + momentum·m, scaled to norm 1. squares[CLIP_PARTS]: scratch buffer. */
 cudaError_t kernel_muon_begin(cudaStream_t stream, const struct sgd *sgd, const float *factor,
                               size_t count, double *squares, float *g, float *m);
 /* Last part of a Muon step: w -= rate · (scale·o + weight_decay·w). o: direction of the step (muon
