@@ -35,7 +35,7 @@ uint32_t batch_size_max(size_t sample_bytes, uint64_t batch_bytes);
  * batches of `batch`. The size stays while a step takes half to twice step_ns, if it is from
  * BATCH_SIZE_MIN to batch_max. Otherwise it becomes the power of two nearest, by ratio, to
  * samples_per_s · step_ns, bounded to that range. After a change that was not bounded, the speed
- * must fall by 29 % or rise by 41 % before the size changes again. */
+ * must fall by at least 29 % or rise by at least 41 % before the size changes again. */
 uint32_t batch_size_fit(const struct batch_size *batch_size, uint32_t batch, double samples_per_s);
 
 /* Records a step of `batch` samples; returns the size of the next batch. */

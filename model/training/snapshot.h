@@ -68,7 +68,7 @@ struct snapshot_queue {
 };
 
 /* Returns the entries per part: few enough to delay a step little, and enough to finish a snapshot
- * in some hundred steps. */
+ * in some hundred parts, or more if the model is very large. */
 size_t snapshot_part_parameters(size_t parameters, uint32_t moments);
 
 /* Returns the arena's bytes for a queue. entries: least number of update entries that the queue can
