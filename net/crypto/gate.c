@@ -6,7 +6,7 @@
 
 #include "frame/bytes.h"
 
-#define OFFERS_AT 2 /* offset of the offers in an introduction */
+#define OFFERS_AT 2 /* offset of offers and standing in an introduction */
 #define NEWER_AT  3
 #define FORM_AT   4
 #define START     "; " /* text between FORM and START in a model description */

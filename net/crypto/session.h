@@ -32,7 +32,7 @@ struct session {
     uint64_t received_records; /* records opened; also the nonce of the next one */
     uint64_t sent_bytes;       /* bytes of the messages sealed so far */
     uint64_t received_bytes;   /* bytes of the messages opened so far */
-    bool dead;                 /* a record did not open, so no further one is opened */
+    bool dead;                 /* a record did not open, or the keys are wiped: none is opened */
     bool wiped;                /* the keys are wiped: no further record is sealed or opened */
 };
 

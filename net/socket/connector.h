@@ -22,7 +22,7 @@ struct connector;
 struct connector_times {
     uint64_t lookup_ms;  /* limit of the name lookup */
     uint64_t connect_ms; /* limit of all attempts together */
-    uint64_t stagger_ms; /* delay between the starts of two attempts */
+    uint64_t stagger_ms; /* longest delay between the starts of two attempts */
 };
 extern const struct connector_times CONNECTOR_USUAL;
 
@@ -39,8 +39,7 @@ struct connector_owner {
     void *self;
     /* Gives the owner the connected handle, which is from malloc. */
     void (*on_connected)(void *self, uv_tcp_t *tcp, const struct connector_result *result);
-    /* why: the reason if the name has one address, otherwise each address with its reason; "" =
-     * cancelled. */
+    /* why: the reason, or each address with its reason if the name has several; "" = cancelled. */
     void (*on_failed)(void *self, const char *why);
 };
 

@@ -1,9 +1,9 @@
 /* Server for programs on this machine: writes one text to each client of a unix socket and closes
  * the connection. A part of the transport, which owns the event loop.
  *
- * LOCAL_CLIENTS_MAX clients are served at once; others wait in the socket's backlog. A client that
- * has not read all of it after LOCAL_CLIENT_TIMEOUT_MS is dropped. Tests:
- * tests/unit/commands/test_answer.c.
+ * LOCAL_CLIENTS_MAX clients are served at once; others wait in the socket's backlog. If the system
+ * has not taken the whole text after LOCAL_CLIENT_TIMEOUT_MS, because the client does not read, the
+ * client is dropped. Tests: tests/unit/commands/test_answer.c.
  */
 #ifndef HEARSAY_NET_SOCKET_LOCAL_SERVER_H
 #define HEARSAY_NET_SOCKET_LOCAL_SERVER_H

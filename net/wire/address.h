@@ -34,7 +34,8 @@ uint64_t address_network(const struct address *address);
 bool address_is_number(const struct address *address);
 
 /* Returns false if the host stands for no machine or for several: 0.0.0.0/8, IPv4 from 224.0.0.0 on
- * (multicast, reserved, broadcast), :: and IPv6 multicast. A name counts as one machine. */
+ * (multicast, reserved, broadcast), :: and IPv6 multicast. A name or an address with a zone counts
+ * as one machine. */
 bool address_is_one_machine(const struct address *address);
 
 /* Returns true if the host is in 127.0.0.0/8 or is ::1. */

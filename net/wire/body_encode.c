@@ -36,7 +36,7 @@ struct view {
     int8_t few[FEW_MAX];
 };
 
-/* Starts a view of the levels for layer 2: every entry is a member of layer 1. */
+/* Starts a view of these levels: every entry is a member of the previous layer. */
 static void view_init(struct view *view, const int8_t *level, uint32_t count)
 {
     CHECK(count <= BODY_ENTRIES_MAX);

@@ -19,8 +19,8 @@ static bool is_equivocation(const struct signed_head *first, const struct signed
                       : from + 1 == to && !prev_is(second->bytes, first->hash);
 }
 
-/* If first and second are equal, returns true if the head exceeds a limit. If their numbers are
- * consecutive, returns true if the second sample count cannot follow the first. */
+/* If first and second are equal, returns true if the head exceeds a limit. If second directly
+ * follows first in one hash chain, returns true if its sample count cannot follow. */
 static bool is_excess(const struct signed_head *first, const struct signed_head *second,
                       uint64_t parameters)
 {

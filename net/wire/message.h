@@ -78,7 +78,7 @@ enum message_kind {
     MESSAGE_KINDS
 };
 
-#define TAG_ALL 0 /* value of a tag field that stands for all origins */
+#define TAG_ALL 0 /* tag of a WANT that asks for the whole version, not for rumors */
 
 enum bye_reason {
     BYE_LEAVING = 1,    /* the sender leaves, changes its first weights, or is a client */

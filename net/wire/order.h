@@ -74,7 +74,7 @@ enum error order_parse(const uint8_t *in, size_t bytes, struct order *order,
 enum error order_verify(const uint8_t *in, size_t bytes, const uint8_t operator_id[static ID_BYTES],
                         const uint8_t context[static CONTEXT_BYTES]) MUST_USE;
 
-/* Returns true if the text is printable, not empty, and at most ORDER_REASON_BYTES long. */
+/* Returns true if the text is printable ASCII, not empty, and at most ORDER_REASON_BYTES long. */
 bool order_is_reason(const char *text);
 
 /* Returns how many rumors of this incarnation an order of kind ORDER_EXPEL leaves in the base. */

@@ -31,7 +31,7 @@ void vote_create(const struct vote *vote, const struct identity *identity,
                  const uint8_t context[static CONTEXT_BYTES], uint8_t out[static VOTE_BYTES]);
 
 /* Does not check the signature. Returns MALFORMED if the voter is the accused, or `keep` exceeds
- * 2^28, the largest number of rumors. */
+ * 2^28, the largest number of rumors of one incarnation. */
 enum error vote_parse(const uint8_t in[static VOTE_BYTES], struct vote *vote) MUST_USE;
 
 /* Checks only the signature. Returns FORGED if it does not verify. */

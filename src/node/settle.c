@@ -29,7 +29,8 @@ void node_save_soon(struct node *node, uint64_t now_ns)
     serve_save_anyway(node);
 }
 
-/* Returns true if every neighbour has shown exactly our version. */
+/* Returns true if each neighbour has shown exactly our version. A node without neighbours must be
+ * the only live member. */
 static bool neighbours_agree(const struct node *node)
 {
     const uint64_t known = broadcast_versions(node)->rumors;
