@@ -69,7 +69,7 @@ def rounds_the_operands_of_logits_once(program):
     assert rows['logits_loss', 'loss', step_bytes.PLAIN] == [2, 6 * (2 * 9 * 4 + 4), 6 * 16 * 2]
     parts = [json.loads(plan_of(program, 'embed 1000 8, logits tied', '1000', '64', '8', mib)[3])['at_once']
              for mib in ('65536', '16', '1')]
-    assert parts == [8 * 64, 2 * 64, 64], parts  # limits of 262,144, 174,762 and 10,922 logits at once
+    assert parts == [8 * 64, 2 * 64, 64], parts  # limits of 715,827,882, 174,762 and 10,922 logits at once
 
 
 def refuses_an_operation_without_a_rule():

@@ -403,7 +403,7 @@ class Guest:
             name in self.rumors for name in self.known.beyond(self.blocks[block][0]))
 
     def take_over(self, giver):
-        """Fetches the history and all blocks of the base from a neighbour (§15)."""
+        """Fetches the history and all blocks of the base from a neighbour (§16)."""
         self.ask(giver, lambda: self.history, Kind.TAKE)
         while lacking := [b for b in range(self.block_count) if not self.is_usable(b)]:
             asked = range(lacking[0], min(lacking[0] + FETCH_BLOCKS, self.block_count))

@@ -225,8 +225,8 @@ class Finish(unittest.TestCase):
         self.assert_statistics_of_far_data([self.said(first), self.said(second)])
 
     def test_statistics_of_unlike_data_are_warned_of(self):
-        # The shared mean is that of the companded values, about 90. It is less than one deviation
-        # from 0, so only the nodes with the mean FAR_MEAN warn.
+        # The shared mean is that of the companded values. It is less than one deviation from 0, so
+        # only the nodes with the mean FAR_MEAN warn.
         said = self.play(4000, ['far', 'zero', 'far', 'zero'])
         self.assertEqual([one['warned'] for one in said], [True, False, True, False])
 

@@ -4,9 +4,9 @@
  *   random_calls SEED CALLS
  *
  * It prints a table of the results at the end. If a result is not what hearsay.h says, it prints
- * the seed and the number of the call and ends. A seed always draws the same calls, but their
- * results also depend on threads and the network. No call waits long, and which results are allowed
- * does not depend on timing.
+ * the seed and the number of the call and ends. A seed draws the same calls as long as
+ * their results are the same; these also depend on threads and the network. No call waits long, and
+ * which results are allowed does not depend on timing.
  */
 #include <ftw.h>
 #include <inttypes.h>
