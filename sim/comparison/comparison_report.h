@@ -3,7 +3,7 @@
  *   plan ─┬─► comparison_print: the winner, the time to each target, the costs
  *         └─► comparison_write: DIR/compare.json, curves.csv, report.html
  *
- * Tests: tests/unit/sim/test_comparison.c, tests/process/test_compare.sh.
+ * Tests: tests/unit/sim/test_comparison.c, tests/process/test_comparison_command.sh.
  */
 #ifndef HEARSAY_SIM_COMPARISON_COMPARISON_REPORT_H
 #define HEARSAY_SIM_COMPARISON_COMPARISON_REPORT_H

@@ -37,7 +37,8 @@ from rumors import (RUMOR_HEAD, Bits, Version, blake2b, decode_body, require, ru
 RECORD = struct.Struct("<32sQQQQfIHBBffIQ64s")  # §10
 HOUR_MS = 3_600_000
 INVENTED, RECORDS_AT_ONCE = 250, 50
-# Each of the swarm's three nodes may dial 32 unknown addresses at once, and one more a second (§10).
+# Each of the swarm's three nodes may dial 32 unknown addresses at once, and one more a second
+# (TRIES_MAX in src/node/discovery/dialer.c).
 NODES, CALLS_AT_ONCE = 3, 32
 MUTE, NETWORKS, GUEST_NETWORK, CALLS, GIVE_UP_S = 20, 4, 200, 10, 600
 LEVEL_MAX, AMOUNT_MAX = 127, 1 << 24

@@ -19,7 +19,7 @@
 
 #include "support/library/program.h"
 
-/* A child that lives until leave_child. It reads from a pipe to which no process writes. */
+/* A child that lives until end_child. It reads from a pipe to which no process writes. */
 struct child {
     pid_t pid;
     int end; /* the test's end of the pipe; closing it ends the child */
