@@ -14,7 +14,7 @@
  *       76    4 uplink: bytes per second that its links carry at least, float32
  *       80    4 ingress: bytes per second received, highest of late, float32
  *       84    4 lag: milliseconds for which it has lacked a rumor; 0: it does not lag
- *       88    8 samples that the swarm has learned, by its count; 0: not known yet
+ *       88    8 samples that the swarm has learned, by its count; 0: unknown or not joined
  *       96   64 host, padded with zeros
  *      160   64 Ed25519 signature over context ‖ bytes 0 .. 160
  *
@@ -48,7 +48,7 @@ struct record {
     float uplink;             /* bytes per second that the node's links carry, a lower bound */
     float ingress;            /* received bytes per second, highest of late */
     uint32_t lag_ms;          /* time for which the node has lacked a rumor; 0 = it does not lag */
-    /* Samples learned by the swarm, by the node's count; 0 = unknown. */
+    /* Samples learned by the swarm, by the node's count; 0 = unknown or not joined. */
     uint64_t swarm_samples;
     uint32_t renew_ms; /* longest time until the next record */
     enum stage stage;

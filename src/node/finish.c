@@ -8,7 +8,7 @@
 #include "node/settle.h"
 
 struct finish {
-    /* Time since which all members have had one base; 0 = their bases differ. */
+    /* Time since which all members have finished with this base; 0 = not all have. */
     uint64_t agreed_ns;
     uint64_t digest; /* digest of this node's base at the last call of finish_consider */
 };

@@ -4,10 +4,10 @@
  *
  * A member that has finished says so in its record: stage SETTLED, and it trains no more. All
  * protocol versions have that record. A finished node publishes nothing more. So once the records
- * of all live members say SETTLED and show one digest, this is the digest of all published rumors.
- * The node waits leave_linger_ns longer for news. After that it takes no more rumors: a member that
- * joins later trains without it. The node does not wait for members that are dead (silent for too
- * long), have left, or only relay. Tests: tests/world/test_finish.c.
+ * of all live members that train or join say SETTLED and show one digest, this is the digest of all
+ * published rumors. The node waits leave_linger_ns longer for news. After that it takes no more
+ * rumors: a member that joins later trains without it. The node does not wait for members that are
+ * dead (silent for too long), have left, or only relay. Tests: tests/world/test_finish.c.
  */
 #ifndef HEARSAY_NODE_FINISH_H
 #define HEARSAY_NODE_FINISH_H

@@ -11,8 +11,8 @@
 
 #include "node/node.h"
 
-/* Makes a publication due now, if there is progress to publish. Returns false while a publication
- * is under way; then call it again later. */
+/* Makes a publication due now, if there is progress to publish or running statistics were held
+ * back. Returns false while a publication is under way; then call it again later. */
 bool node_publish_soon(struct node *node, uint64_t now_ns);
 
 /* Makes a checkpoint (a SAVE action) due now. */
@@ -23,8 +23,9 @@ void node_save_soon(struct node *node, uint64_t now_ns);
  * other member is live. */
 bool node_is_settled(const struct node *node);
 
-/* Ends training: publishes all progress, and stays in the swarm (finish.h). A second call has no
- * effect. Returns false while the base is incomplete; then call it again later. */
+/* Ends training: publishes the last progress, and stays in the swarm (finish.h). Has no effect on a
+ * node that already finishes or leaves. Returns false while the base is incomplete; then call it
+ * again later. */
 bool node_finish(struct node *node, uint64_t now_ns);
 
 enum finish_state {
@@ -36,7 +37,7 @@ enum finish_state {
 enum finish_state node_finish_state(const struct node *node);
 
 enum finish_wait {
-    FINISH_HAS,       /* no wait: the member has finished, does not train, is dead, or has left */
+    FINISH_HAS,       /* no wait: the member has finished with our base, relays, is dead, or left */
     FINISH_JOINS,     /* the member has not taken the swarm's base yet, and may then train */
     FINISH_TRAINS,    /* the member still trains */
     FINISH_PUBLISHES, /* the member's last publications are under way */

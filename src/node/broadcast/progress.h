@@ -27,7 +27,7 @@ void progress_on_takeover(struct node *node);
 void progress_review(struct node *node);
 
 uint64_t progress_samples(const struct node *node);
-/* Returns the count that this node's record states; 0 until the node has begun to count. */
+/* Returns the count for this node's record once it has joined; 0 until it has begun to count. */
 uint64_t progress_to_say(const struct node *node);
 
 /* Returns the sum of all reports, before credited_samples.h reduces them. */

@@ -5,7 +5,7 @@
 
 #include "base/sort.h"
 
-/* A member's weight is at most SLACK · moved · usual (shares.h). */
+/* The weight of another member is at most SLACK · moved · usual (shares.h). */
 #define SLACK 16.0
 /* A member's claim_ratio counts up to this many times the median over members. */
 #define SLACK_RATIO 4.0
@@ -189,8 +189,9 @@ static bool published_lately(const struct member *member, uint64_t now_ns)
     return member->moved_ns > 0 && now_ns - member->moved_ns < LATELY_NS;
 }
 
-/* Returns true if the member arrived lately and may be about to make its first step. A member that
- * only relays is none: it does not train, and knows that the swarm has learned. */
+/* Returns true if the member arrived or began to train lately, and has claimed no samples. A member
+ * that does not train counts only while it knows of no samples of the swarm: then it may be
+ * joining. */
 static bool is_newcomer(const struct members *members, const struct member *member, uint64_t now_ns)
 {
     const struct record *record = &member->record;

@@ -5,12 +5,13 @@
  *
  *   moved   movement of the base by the member's rumors: the sum over all entries, with a half-life
  *           of ten minutes
- *   usual   median, over the members that published, of samples per second claimed in rumors
- *           divided by `moved`. Each ratio is as of the member's last rumor: half of the members
- *           may have stopped learning, and a member that stopped claims no samples
- *   weight  the claim, but at most 16 · moved · usual. With weight_max also at most weight_max
- *           times the median claim, which includes this node. Before its first rumor a member has
- *           at most the mean weight of those that published, for a minute, and then 0
+ *   usual   median, over the training members that published, of claim divided by `moved`. By
+ *           throughput, the claim is here that of the member's rumors, up to its last one: half of
+ *           the members may have stopped learning, and a member that stopped claims no samples
+ *   weight  the claim; of another member at most 16 · moved · usual. With weight_max also at most
+ *           weight_max times the median claim, which includes this node. Before its first rumor
+ *           another member has at most the mean weight of those that published, for a minute, and
+ *           then 0
  *
  * A faster member moves the base more, and with a larger share, so an honest claim is far below its
  * bound. A node that can publish only a hundredth of the entries still publishes a tenth of its
@@ -51,9 +52,9 @@ double shares_equal(const struct members *members, uint64_t now_ns);
 /* Like shares_own; a finished member counts with the mean weight of those that train. */
 double shares_with_finished(const struct members *members, bool by_throughput, uint64_t now_ns);
 
-/* Returns true if a member that arrived in the last minute may be about to make its first step.
- * Until that step its statistics follow the base. So a statistic that is published now moves the
- * newcomer too, and the newcomer will not add its share of that movement. */
+/* Returns true if a member that arrived or began to train in the last minute may be about to make
+ * its first step. Until that step its statistics follow the base. So a statistic that is published
+ * now moves the newcomer too, and the newcomer will not add its share of that movement. */
 bool shares_await_newcomer(const struct members *members, uint64_t now_ns);
 
 /* Returns the effective number of learners, (Σ shares)² / Σ shares² (Kish 1965); at least 1. */

@@ -249,9 +249,9 @@ static double gain(const struct node *node)
     return schedule->is_last && node->options.gain == 0 ? 1 : schedule->outer_step.gain;
 }
 
-/* Returns the part of the unpublished progress to withhold from the node's own weights. The weights
- * then contain the part `counts` (gain · share), as the base will. A leaving node withholds
- * nothing, since no later publication would release the withheld part. */
+/* Returns the part of the unpublished progress to withhold from the node's own weights. Unless it
+ * is configured, the weights then contain the part `counts` (gain · share), as the base will. A
+ * leaving node withholds nothing, since no later publication would release the withheld part. */
 static double withheld(const struct node *node, double counts)
 {
     if (node->rate->schedule.is_last)
@@ -270,8 +270,9 @@ static double at_once(const struct node *node)
     return fmax(ANSWER_STEPS / fmax(schedule->steps_since, 1), 1);
 }
 
-/* Returns true if the next publication must hold running statistics back: in the first seconds, and
- * while a newcomer has not made a step. A node that leaves cannot wait, and settle does not. */
+/* Returns true if the next publication must hold running statistics back: in the first seconds of
+ * training, and in the first minute while a newcomer has not made a step. A node that leaves cannot
+ * wait, and publish_schedule_hurry does not. */
 static bool must_hold_statistics(const struct node *node, uint64_t trained_ns)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;

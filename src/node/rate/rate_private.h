@@ -82,7 +82,7 @@ struct publish_schedule {
     double full_bytes;      /* bytes of a publication that the budget does not cut; 0 = unknown */
     uint64_t steps;         /* local steps since the start */
     uint64_t first_step_ns; /* time of the first local step; 0 = none */
-    bool hold_is_over;      /* statistics are published, although the node began lately */
+    bool hold_is_over;      /* the first seconds no longer hold statistics back */
     bool holds_statistics;  /* the last publication held statistics back */
     uint64_t samples;       /* samples learned by this node since the start */
     uint32_t steps_since;   /* steps since the last publication */
