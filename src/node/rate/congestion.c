@@ -194,7 +194,8 @@ static bool is_made_use_of(const struct congestion *link, double round_s)
 }
 
 /* Returns the rate of the next round. delivered: bytes per second that arrived in this round; 0 =
- * unknown. Keeps the rate while the backlog shrinks, because an earlier cut is already at work. */
+ * unknown. Keeps the rate if the backlog has shrunk by more than a fifth in this round, because an
+ * earlier cut is already at work. */
 static double next_rate(const struct congestion *link, double backlog_s, double round_s,
                         double delivered)
 {
