@@ -65,7 +65,7 @@ static bool look_at_finish(const struct engine *engine, struct engine_standing *
     const struct node *node = engine->host.node;
     const enum finish_state before = standing->finish;
     standing->finish = node_finish_state(node);
-    if (standing->finish == FINISH_WAITING)
+    if (standing->finish == FINISH_WAITING || standing->finish == FINISH_PUBLISHING)
         say_waits(node, monotonic_ns(), standing->waits_for);
     return standing->finish != before;
 }

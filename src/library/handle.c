@@ -55,7 +55,7 @@ int handle_enter(struct hearsay *node)
 {
     const int error = handle_enter_any(node);
     if (error == HEARSAY_OK && !node->engine)
-        return handle_return(node, HEARSAY_CLOSED);
+        return handle_return(node, handle_fail_plainly(node, HEARSAY_CLOSED));
     return error;
 }
 
@@ -83,6 +83,11 @@ int handle_fail(struct hearsay *node, int error, const char *format, ...)
     handle_unlock(node);
     va_end(arguments);
     return error;
+}
+
+int handle_fail_plainly(struct hearsay *node, int error)
+{
+    return handle_fail(node, error, "%s", handle_meaning(error));
 }
 
 const char *handle_meaning(int error)

@@ -44,6 +44,8 @@ void handle_leave(struct hearsay *node);
 /* Stores the message (printf format) for `error`, and returns `error`. */
 int handle_fail(struct hearsay *node, int error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Like handle_fail, with the general explanation as the message. */
+int handle_fail_plainly(struct hearsay *node, int error);
 /* Calls handle_leave and returns `error`. */
 int handle_return(struct hearsay *node, int error);
 

@@ -40,7 +40,7 @@ static int on_end(struct hearsay *node, const struct engine_standing *standing)
 {
     switch (standing->end) {
     case ENGINE_RUNS:
-        return HEARSAY_TIMEOUT;
+        return handle_fail_plainly(node, HEARSAY_TIMEOUT);
     case ENGINE_SHUT_OUT:
         return handle_fail(node, HEARSAY_REFUSED,
                            "no peer accepts this node: %.300s; make run, the tensors and all "
@@ -48,7 +48,8 @@ static int on_end(struct hearsay *node, const struct engine_standing *standing)
                            standing->why);
     case ENGINE_EXPELLED:
         return handle_fail(node, HEARSAY_REFUSED,
-                           "the operator has expelled this node from the swarm");
+                           "the operator, a proof or votes have expelled this node from the swarm; "
+                           "the log says which");
     case ENGINE_TURNED_AWAY:
         return handle_fail(
             node, HEARSAY_REFUSED,
@@ -149,8 +150,9 @@ static int enter_joined(struct hearsay *node)
     engine_standing(node->engine, &standing);
     if (standing.end != ENGINE_RUNS)
         return handle_return(node, on_end(node, &standing));
-    return engine_count(node->engine).has_joined ? HEARSAY_OK
-                                                 : handle_return(node, HEARSAY_NOT_JOINED);
+    if (engine_count(node->engine).has_joined)
+        return HEARSAY_OK;
+    return handle_return(node, handle_fail_plainly(node, HEARSAY_NOT_JOINED));
 }
 
 int hearsay_step(struct hearsay *node, uint64_t samples, double loss, int *changed)
@@ -255,9 +257,9 @@ static int finish(struct hearsay *node, uint64_t due_ns)
         return handle_fail(
             node, HEARSAY_TIMEOUT,
             "some members have not finished within the timeout; the node waits for %s",
-            standing.finish != FINISH_WAITING ? "its own last publication"
-            : standing.waits_for[0]           ? standing.waits_for
-                                              : "news of the other members");
+            standing.waits_for[0]               ? standing.waits_for
+            : standing.finish != FINISH_WAITING ? "its own last publication"
+                                                : "news of the other members");
     return on_end(node, &standing);
 }
 
@@ -465,7 +467,8 @@ int hearsay_status(struct hearsay *node, char *json, size_t *bytes)
         engine_standing(node->engine, &standing);
     handle_unlock(node);
     if (!page)
-        return standing.end == ENGINE_RUNS ? HEARSAY_CLOSED : on_end(node, &standing);
+        return standing.end == ENGINE_RUNS ? handle_fail_plainly(node, HEARSAY_CLOSED)
+                                           : on_end(node, &standing);
     error = give(node, json, bytes, page, length + 1);
     free(page);
     return error;

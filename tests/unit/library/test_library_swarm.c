@@ -297,6 +297,9 @@ static void finishing_names_who_still_trains(void **state)
     do
         assert_int_equal(hearsay_finish(programs[0].node, 0.2), HEARSAY_TIMEOUT);
     while (!strstr(program_sentence(&programs[0], HEARSAY_TIMEOUT), " trains"));
+    /* The next call with this error has no sentence of its own, and that of finish is not its. */
+    assert_int_equal(hearsay_settle(programs[0].node, 0), HEARSAY_TIMEOUT);
+    assert_null(strstr(program_sentence(&programs[0], HEARSAY_TIMEOUT), " trains"));
     assert_int_equal(hearsay_close(programs[1].node, PROGRAM_FOREVER), HEARSAY_OK);
     assert_int_equal(hearsay_finish(programs[0].node, PROGRAM_FOREVER), HEARSAY_OK);
     assert_int_equal(hearsay_free(programs[1].node), HEARSAY_OK);
