@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,14 +133,13 @@ enum error folder_write_config(const char *dir, int i, const struct config *conf
     return OK;
 }
 
-static void remove_node(const char *own)
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *at)
 {
-    DIR *folder = opendir(own);
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
-        (void)unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder)
-        (void)closedir(folder);
-    (void)rmdir(own);
+    (void)status;
+    (void)kind;
+    (void)at;
+    (void)remove(path);
+    return 0;
 }
 
 void folder_remove(const char *dir, int nodes)
@@ -147,7 +147,7 @@ void folder_remove(const char *dir, int nodes)
     char path[FOLDER_BYTES + 32];
     for (int i = 1; i <= nodes; i++) {
         (void)snprintf(path, sizeof path, "%s/node%d", dir, i);
-        remove_node(path);
+        (void)nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     }
     (void)snprintf(path, sizeof path, "%s/swarm.key", dir);
     (void)unlink(path);
