@@ -33,8 +33,8 @@ void progress_text(const struct progress *progress, double now_s, bool is_tenths
                    char text[static PROGRESS_BYTES]);
 
 /* Returns true if a line is due. On a terminal, a line is due every second. Otherwise the first
- * line is due once an estimate is possible, and each further line a minute after the previous one.
- */
+ * line is due once an estimate is possible, at the latest after a minute, and each further line a
+ * minute after the previous one. */
 bool progress_is_due(const struct progress *progress, double now_s);
 
 #endif

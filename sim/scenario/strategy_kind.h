@@ -54,7 +54,9 @@ enum gossip_by { GOSSIP_PUSH, GOSSIP_PULL };
 
 /* CONFIG_AUTO_REAL in a member = the strategy's own default, unless the member says otherwise. */
 struct strategy_settings {
-    uint32_t local_steps; /* local steps between two exchanges */
+    /* Strategies with rounds: local steps between two exchanges, of the same fragment if there are
+     * several. */
+    uint32_t local_steps;
     double outer_rate;
     double outer_momentum;
     double top_part;    /* sparseloco, dgc, demo, choco: fraction of entries in a message */

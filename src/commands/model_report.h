@@ -1,4 +1,4 @@
-/* Output of `hearsay model`: a table of times, and everything as JSON. */
+/* Output of `hearsay model --time` and `--json`: a table of times, and everything as JSON. */
 #ifndef HEARSAY_COMMANDS_MODEL_REPORT_H
 #define HEARSAY_COMMANDS_MODEL_REPORT_H
 

@@ -179,7 +179,7 @@ static void take(struct teller *teller, const uint8_t *bytes, size_t count)
 }
 
 /* Returns how many bytes the rate allows to have been sent by now. */
-static double density_max(const struct teller *teller)
+static double allowed_bytes(const struct teller *teller)
 {
     if (teller->start_ns == 0)
         return 0;
@@ -191,7 +191,7 @@ static double density_max(const struct teller *teller)
  * full for all of these. */
 static bool queue_rumors(struct teller *teller)
 {
-    const double most = density_max(teller);
+    const double most = allowed_bytes(teller);
     while (teller->next < teller->count && (double)teller->ends[teller->next] <= most) {
         const size_t begin = teller->next ? teller->ends[teller->next - 1] : 0;
         const struct message rumor = {

@@ -1,3 +1,3 @@
 #!/usr/bin/env bash
-# Runs torture.sh for a minute: test_torture.sh HEARSAY
+# Runs torture.sh with a minute of faults, which takes two and a half minutes: test_torture.sh HEARSAY
 exec bash "$(dirname "${BASH_SOURCE[0]}")/torture.sh" "$1" 60

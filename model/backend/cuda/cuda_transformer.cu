@@ -1,5 +1,5 @@
-/* Operations on sequences, except matrix products and attention, on the GPU; cpu_sequence.c does
- * the same on the CPU. */
+/* Operations on sequences on the GPU, except matrix products and attention. On the CPU:
+ * cpu_sequence.c, and cpu_rotate of cpu_attention.c. */
 #include "backend/cuda/cuda_bf16.cuh"
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_transformer.h"

@@ -17,7 +17,7 @@
 /* A publication that moves a smaller part of the entries leaves much progress unpublished. */
 #define PART_MOVED 0.25
 /* Bench: library (tests/decisions/029-publications-and-the-learner.md). Half: not measured. Double:
- * a fiftieth took 4.2 % of the training time with Adam; the goal is 3 %. */
+ * not measured; 0.02 took 4.2 % of the training time with Adam, and the goal is 3 %. */
 #define PUBLISH_PART 0.0125 /* part of a learner's time that cutting publications may take */
 
 double outer_step_hops(uint32_t live, uint32_t mesh, uint32_t degree)

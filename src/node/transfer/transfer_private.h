@@ -56,7 +56,8 @@ struct transfer_neighbour {
     /* Time when the neighbour's last block arrived; before that, time of the first request. */
     uint64_t gave_ns;
 
-    struct span fetches[FETCHES_MAX]; /* spans of our base that the neighbour has requested */
+    /* Spans of our base that the neighbour has requested and that wait to be read, oldest first. */
+    struct span fetches[FETCHES_MAX];
     uint32_t fetches_count;
     uint64_t fetched_ns; /* time when the neighbour last requested blocks or a history */
     /* Blocks for the neighbour must contain all rumors before this position in our log. */

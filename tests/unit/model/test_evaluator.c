@@ -153,7 +153,7 @@ struct company {
     float weights[2][P_MAX];
     int32_t units[2][P_MAX];
     double losses[2][ROUNDS];
-    struct evaluation u64_set[2][ROUNDS];
+    struct evaluation scores[2][ROUNDS];
 };
 
 static struct learner *learner_on(struct backend *on, struct model *model,
@@ -201,7 +201,7 @@ static void keep_company(struct company *company, bool share)
             learner_apply(learners[1 - i], learner_publish(learners[i], &terms), (float)terms.beta);
             learner_read_weights(learners[i], company->weights[i]);
             learner_read_units(learners[i], company->units[i]);
-            company->u64_set[i][round] = evaluator_run(evaluator, company->weights[i], 0, 50);
+            company->scores[i][round] = evaluator_run(evaluator, company->weights[i], 0, 50);
         }
     }
     evaluator_free(evaluator);
@@ -224,7 +224,7 @@ static void learners_and_exam_share_a_model_as_if_each_had_its_own(void **state)
     assert_memory_equal(together.weights, apart.weights, sizeof apart.weights);
     assert_memory_equal(together.units, apart.units, sizeof apart.units);
     assert_memory_equal(together.losses, apart.losses, sizeof apart.losses);
-    assert_memory_equal(together.u64_set, apart.u64_set, sizeof apart.u64_set);
+    assert_memory_equal(together.scores, apart.scores, sizeof apart.scores);
     for (int i = 0; i < 2; i++) /* training has changed something, so results could differ */
         assert_true(apart.losses[i][ROUNDS - 1] < 0.9 * apart.losses[i][0]);
     assert_memory_not_equal(apart.weights[0], apart.weights[1], sizeof apart.weights[0]);

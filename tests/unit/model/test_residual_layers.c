@@ -94,7 +94,8 @@ static void judging_does_not_depend_on_the_batch(void **state)
     assert_true(fabsf(model_forward(model, drawn, batch_x, 1)[0] - alone[0]) > 1e-4f);
 }
 
-/* Weights before a norm are initialized by He's rule, because a relu usually follows the norm. */
+/* Weights before a batch or group norm are initialized by He's rule, because a relu usually follows
+ * such a norm. */
 static void weights_before_a_norm_begin_as_before_a_relu(void **state)
 {
     (void)state;
