@@ -16,7 +16,7 @@ enum error series_read_play(struct series_set *set, FILE *file, const char *path
 /* Returns the size of the file in bytes; 0 = unknown. */
 double series_file_bytes(FILE *file);
 
-/* Returns true if a field or column has the requested name, in which "-" also stands for "_". */
+/* Returns true if a field or column has the requested name; "-" and "_" count as equal. */
 bool series_is_name(const char *asked, const char *name);
 
 /* Names of the values that a file has, for the error message about a missing one. */

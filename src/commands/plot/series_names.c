@@ -10,10 +10,15 @@ double series_file_bytes(FILE *file)
     return fstat(fileno(file), &about) == 0 ? (double)about.st_size : 0;
 }
 
+static char plain(char c)
+{
+    return c == '-' ? '_' : c;
+}
+
 bool series_is_name(const char *asked, const char *name)
 {
     for (; *asked && *name; asked++, name++)
-        if (*asked != *name && !(*asked == '-' && *name == '_'))
+        if (plain(*asked) != plain(*name))
             return false;
     return *asked == *name;
 }

@@ -117,6 +117,20 @@ static void a_missing_series_is_reported_with_the_available_ones(void **state)
          "test_loss; choose with --what");
 }
 
+static void hyphens_and_underscores_in_names_are_equal(void **state)
+{
+    (void)state;
+    static const char *const ASKED[] = {"lag-s_max", "lag_s-max", "lag-s-max", "lag_s_max"};
+    for (size_t i = 0; i < sizeof ASKED / sizeof *ASKED; i++) {
+        set.what = ASKED[i];
+        assert_int_equal(read_text("at_s,lag-s_max\n1,2\n"), OK);
+        is_series(0, "me", 1, (double[]){1}, (double[]){2});
+        series_free(&set);
+    }
+    set.what = "lag+s_max";
+    says(MISSING, read_text("at_s,lag-s_max\n1,2\n"), "has no \"lag+s_max\"");
+}
+
 static void a_heading_names_columns(void **state)
 {
     (void)state;
@@ -192,6 +206,7 @@ int main(void)
         TEST(a_node_that_was_started_again_is_counted_on),
         TEST(half_a_line_is_left_out),
         TEST(a_missing_series_is_reported_with_the_available_ones),
+        TEST(hyphens_and_underscores_in_names_are_equal),
         TEST(a_heading_names_columns),
         TEST(a_column_of_names_makes_curves),
         TEST(a_play_has_points),
