@@ -76,15 +76,19 @@ uint64_t address_network(const struct address *address)
     return network;
 }
 
+/* Reads an IPv6 address with or without a zone ("%eth0"). Returns false if the host is none. */
+static bool read_v6(const struct address *address, uint8_t bytes[static 16])
+{
+    char host[HOST_BYTES];
+    memcpy(host, address->host, sizeof host);
+    host[strcspn(host, "%")] = 0;
+    return inet_pton(AF_INET6, host, bytes) == 1;
+}
+
 bool address_is_number(const struct address *address)
 {
     uint8_t bytes[16];
-    char host[HOST_BYTES];
-    memcpy(host, address->host, sizeof host);
-    if (inet_pton(AF_INET, host, bytes) == 1)
-        return true;
-    host[strcspn(host, "%")] = 0; /* zone of an IPv6 address ("%eth0") */
-    return inet_pton(AF_INET6, host, bytes) == 1;
+    return inet_pton(AF_INET, address->host, bytes) == 1 || read_v6(address, bytes);
 }
 
 bool address_is_one_machine(const struct address *address)
@@ -92,7 +96,7 @@ bool address_is_one_machine(const struct address *address)
     uint8_t bytes[16];
     if (inet_pton(AF_INET, address->host, bytes) == 1)
         return bytes[0] != 0 && bytes[0] < 224;
-    return inet_pton(AF_INET6, address->host, bytes) != 1 ||
+    return !read_v6(address, bytes) ||
            (bytes[0] != 0xff && memcmp(bytes, &in6addr_any, sizeof bytes) != 0);
 }
 

@@ -166,10 +166,11 @@ static void knows_addresses_of_more_than_one_machine(void **state)
 {
     (void)state;
     static const char *const ONE[] = {"192.0.2.7:1",     "127.0.0.1:1", "223.255.255.255:1",
-                                      "[2001:db8::7]:1", "[::1]:1",     "example.org:1"};
+                                      "[2001:db8::7]:1", "[::1]:1",     "example.org:1",
+                                      "[fe80::7%eth0]:1"};
     static const char *const MANY[] = {
         "224.0.0.1:1", "239.255.255.250:1", "255.255.255.255:1", "0.0.0.0:1",
-        "[::]:1",      "[ff02::1]:1"};
+        "[::]:1",      "[ff02::1]:1",       "[ff02::1%eth0]:1",  "[::%1]:1"};
     for (size_t i = 0; i < sizeof ONE / sizeof *ONE; i++) {
         const struct address address = address_of(ONE[i]);
         assert_true(address_is_one_machine(&address));
