@@ -188,8 +188,8 @@ static enum error read_head(struct group *group, struct clause *clause, struct p
 /* Returns true if a name has another meaning in a scenario, so no group or region may have it. */
 static bool is_reserved(const char *name)
 {
-    static const char *const reserved[] = {"all",  "any",   "scenario", "node",  "model",
-                                           "data", "train", "exchange", "limits"};
+    static const char *const reserved[] = {"all",  "any",   "scenario", "node",   "model",
+                                           "data", "train", "exchange", "limits", "strategy"};
     for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
         if (strcmp(name, reserved[i]) == 0)
             return true;

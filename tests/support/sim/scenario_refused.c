@@ -12,6 +12,7 @@ const struct refused refused[] = {
     {"[scenario]\nnodes = 2 a234567890123456789012345678901x\n", "longer than 31 characters"},
     {"[scenario]\nnodes = 2 all\n", "a group cannot be called all"},
     {"[scenario]\nnodes = 2 train\n", "a group cannot be called train"},
+    {"[scenario]\nnodes = 2 strategy\n", "a group cannot be called strategy"},
     {"[scenario]\nnodes = 2 a, region all\n", "a region cannot be called all"},
     {SCENARIO_BASE "nodes = 1 desk\n", ":4: nodes: there is already a group desk"},
     {"[scenario]\nnodes = 1000 a\nnodes = 25 b\n", "there are 1025 nodes; at most 1024"},
