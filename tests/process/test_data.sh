@@ -137,12 +137,14 @@ expect 1 'cannot be opened: No such file' "${data[@]}" "$dir/nowhere.npy"
 expect 1 'shape \(300, 4\)' "${data[@]}" "$dir/nan.npy" "$dir/x.npy" # also describes the valid files
 expect 1 'data.x has 300 samples and data.y 4;' "${data[@]}" "${arrays[@]}" \
     --set "data.y=$dir/nan.npy"
-expect 1 'data.flip, crop and cutout apply to images only, but the samples are 1 x 4;' \
+expect 2 'data.flip, crop and cutout apply to images only, but the samples are 1 x 4;' \
     "${data[@]}" "${arrays[@]}" --set data.flip=yes
-expect 1 'data.crop = 28 is too large for images of 28 x 28; lower it' \
+expect 2 'data.crop = 28 is too large for images of 28 x 28; lower it' \
     "${data[@]}" --set data.source=generated --set data.crop=28
-expect 1 'data.cutout = 29 is too large for images of 28 x 28' \
+expect 2 'data.cutout = 29 is too large for images of 28 x 28' \
     "${data[@]}" --set data.source=generated --set data.crop=27 --set data.cutout=29
+expect 2 'data.classes = 3, but local labels go up to 9' \
+    "${data[@]}" --json --set data.source=generated --set data.classes=3
 expect 2 'data. source = npy needs x and y' "${data[@]}" --set data.source=npy
 expect 2 'give either FILEs, or --config and --set' "${data[@]}" "${arrays[@]}" "$dir/x.npy"
 expect 2 'a whole number from 0 to 16' "${data[@]}" --samples 17

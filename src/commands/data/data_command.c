@@ -77,11 +77,11 @@ static int report_configured(const struct options *options)
     struct problem problem;
     if (config_options_read(&config, &options->config, &problem) != OK)
         return command_complain(&problem, 2);
-    if (options->config.json)
-        return data_set_json(&config, &problem) == OK ? 0 : command_complain(&problem, 1);
-    if (data_set_report(stdout, &config, options->samples, is_colour_terminal(), &problem) != OK)
-        return command_complain(&problem, 1);
-    return 0;
+    const enum error error =
+        options->config.json
+            ? data_set_json(&config, &problem)
+            : data_set_report(stdout, &config, options->samples, is_colour_terminal(), &problem);
+    return error == OK ? 0 : command_complain(&problem, error == WRONG_SETTING ? 2 : 1);
 }
 
 static int run(int argc, char **argv)
@@ -117,7 +117,7 @@ const struct command data_command = {
             CONFIG_OPTION_JSON("print one JSON object, without the samples"),
             {0}},
     .column = 31,
-    .exit_codes = "0 a node can train on the data, 1 it cannot, 2 wrong usage.",
+    .exit_codes = "0 a node can train on the data, 1 it cannot, 2 wrong usage or configuration.",
     .takes_operands = true,
     .finish = finish,
     .run = run,
