@@ -36,6 +36,7 @@ struct options {
     const char *file;          /* file of --config; NULL = not given */
     char saved[DISK_PATH_MAX]; /* started.conf, if it is read; "" = it is not */
     bool names_data;           /* an option or --set names the source or the files of the data */
+    bool names_source;         /* --data-source or --set names data.source */
     struct config config;      /* configuration of data and model */
     bool names_model; /* --model or --layers was given, so the description in the file is ignored */
     /* Settings of data and model, applied after the configuration is read. */
@@ -88,9 +89,9 @@ static const char *source_of(const char *key)
     return NULL;
 }
 
-static bool names_data(const char *key)
+static bool is_source(const char *key)
 {
-    return source_of(key) || strncmp(key, "data.source", strlen("data.source")) == 0;
+    return strncmp(key, "data.source", strlen("data.source")) == 0;
 }
 
 /* Stores a setting of the command line. With --set, the word contains the key. */
@@ -103,19 +104,26 @@ static enum error note(void *self, const struct command_option *option, const ch
             problem, TOO_BIG,
             "more than %d settings are given; write them to a file and name it with --config",
             GIVEN_MAX);
+    const char *key = option->key ? option->key : word;
     options->given[options->count++] = (struct given){option->key, word};
-    options->names_data |= names_data(option->key ? option->key : word);
+    options->names_source |= is_source(key);
+    options->names_data |= is_source(key) || source_of(key);
     options->names_model |= option->key && strncmp(option->key, "model.", 6) == 0;
     return OK;
 }
 
+/* Files of samples also set data.source, but not those of --set if the command line names the
+ * source. */
 static enum error apply(struct options *options, const struct given *given, struct problem *problem)
 {
-    if (!given->key)
-        return config_set(&options->config, given->value, problem);
-    const char *source = source_of(given->key);
+    const char *source = given->key              ? source_of(given->key)
+                         : options->names_source ? NULL
+                                                 : source_of(given->value);
     const enum error error = source ? set_key(options, "data.source", source, problem) : OK;
-    return error == OK ? set_key(options, given->key, given->value, problem) : error;
+    if (error != OK)
+        return error;
+    return given->key ? set_key(options, given->key, given->value, problem)
+                      : config_set(&options->config, given->value, problem);
 }
 
 /* Reads data and model from a node's configuration: the file of --config, or the one that the node

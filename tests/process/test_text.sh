@@ -40,6 +40,11 @@ tell 'evaluations of the saved model'
 eval=("$hearsay" eval --state "$dir/two")
 expect 0 '^loss      [0-2]\.[0-9]{4} nats per byte, [0-3]\.[0-9]{4} bits per byte$' \
     "${eval[@]}" --text "$dir/text.txt"
+sed 's/^source = .*/source = generated/' "$dir/two/started.conf" >"$dir/generated.conf"
+expect 0 ' next bytes predicted correctly\)$' \
+    "${eval[@]}" --config "$dir/generated.conf" --set "data.text=$dir/text.txt"
+expect 1 'the model takes sequences of 16 tokens' \
+    "${eval[@]}" --set data.source=generated --set "data.text=$dir/text.txt"
 expect 0 '^perplexity [0-9]*\.[0-9]{2}$' "${eval[@]}" --text "$dir/text.txt"
 expect 0 ' next bytes predicted correctly\)$' "${eval[@]}" --text "$dir/text.txt"
 "${eval[@]}" --json --text "$dir/text.txt" >"$dir/plain.json"
