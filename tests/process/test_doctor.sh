@@ -120,6 +120,16 @@ expect 0 "^WARN  peer $address: has other values for settings that must be equal
 also 'no check failed, warnings: 1'
 ! notes one '"note":"(neighbour|member|refused|settings)"' || fail 'the doctor has left traces'
 
+tell 'peers with other first weights than this node and each other'
+start two --set model.seed=2
+start three --set model.seed=3
+expect 0 '^all checks passed' "${doctor[@]}" \
+    --set "node.peers=$(address_of two), $address, $(address_of three)"
+(($(grep -c 'accepts this node; the first weights differ' "$dir/said.out") == 2)) ||
+    fail 'no word of other first weights'
+leave two
+leave three
+
 tell 'a peer that is this node itself, or a copy of it'
 free=$((20000 + $$ % 10000)) # below the range of automatic ports; differs between most processes
 expect 0 'is this node itself, which it does not dial' "${doctor[@]}" \

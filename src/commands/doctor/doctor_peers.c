@@ -311,6 +311,7 @@ void doctor_look_at_peers(struct doctor *doctor)
     for (uint32_t i = 0; i < peers->count; i++)
         say_visit(doctor, &round.visits[i], round.can_greet);
     say_reach(&round);
+    secret_wipe(round.visits, peers->count * sizeof *round.visits);
     free(round.visits);
     secret_wipe(&round, sizeof round);
 }

@@ -70,7 +70,7 @@ static void on_connected(void *self, uint64_t conn)
         transport_hang_up(round->transport, conn);
         return;
     }
-    peer_on_connected(&visit->peer, &round->credentials, 0, now_ns);
+    peer_on_connected(&visit->peer, &visit->credentials, 0, now_ns);
     flush(round, visit);
     set_timer(round);
 }
@@ -118,11 +118,11 @@ static void on_message(struct round *round, struct visit *visit)
 
 /* Takes the peer's model hash over for a second dial. When nodes with different first weights
  * meet, one of them adopts the weights of the other, so this difference is not an error. */
-static void take_first(struct round *round, struct visit *visit)
+static void take_first(struct visit *visit)
 {
-    struct introduction ours = round->credentials.ours;
+    struct introduction ours = visit->credentials.ours;
     memcpy(ours.model, visit->peer.theirs.model, sizeof ours.model);
-    credentials_set_introduction(&round->credentials, &ours);
+    credentials_set_introduction(&visit->credentials, &ours);
     visit->takes_first = visit->must_dial_again = true;
     visit->rounds--;
 }
@@ -133,7 +133,7 @@ static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t cou
     struct visit *visit = visit_at(round, conn);
     struct problem problem;
     switch (
-        peer_take(&visit->peer, &round->credentials, monotonic_ns(), &bytes, &count, &problem)) {
+        peer_take(&visit->peer, &visit->credentials, monotonic_ns(), &bytes, &count, &problem)) {
     case PEER_MET:
         visit->is_through = true;
         memcpy(visit->id, visit->peer.id, ID_BYTES);
@@ -148,8 +148,8 @@ static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t cou
         return;
     case PEER_REFUSED:
         if (!visit->takes_first &&
-            introduction_same_form(&round->credentials.ours, &visit->peer.theirs))
-            take_first(round, visit);
+            introduction_same_form(&visit->credentials.ours, &visit->peer.theirs))
+            take_first(visit);
         else
             (void)snprintf(visit->why, sizeof visit->why, "%s", problem.text);
         transport_hang_up(round->transport, conn);
@@ -252,6 +252,7 @@ static void start_visits(struct round *round, struct arena *arena)
     for (uint32_t i = 0; i < round->count; i++) {
         struct visit *visit = &round->visits[i];
         peer_init(&visit->peer, arena, arena, QUEUE_BYTES);
+        visit->credentials = round->credentials;
         visit->is_over = visit->is_self || visit->numbers == 0;
         if (!visit->is_over)
             begin(round, visit);

@@ -27,11 +27,12 @@ struct visit {
     int numbers;
     bool is_self; /* the peer is this node itself, which is not dialled */
 
-    struct peer peer;       /* conversation with the peer */
-    uint64_t deadline_ns;   /* time at which the current step of the visit times out */
-    bool is_connected;      /* the current dial has connected */
-    bool late;              /* the current step has timed out */
-    struct address reached; /* numeric address that connected; valid if rounds > 0 */
+    struct peer peer;               /* conversation with the peer */
+    struct credentials credentials; /* credentials for this peer; valid if the round can_greet */
+    uint64_t deadline_ns;           /* time at which the current step of the visit times out */
+    bool is_connected;              /* the current dial has connected */
+    bool late;                      /* the current step has timed out */
+    struct address reached;         /* numeric address that connected; valid if rounds > 0 */
     /* Numeric addresses that failed: "192.0.2.1: connection refused; ...". */
     char tried[TRIED_BYTES];
 
