@@ -1,8 +1,9 @@
 /* Vitals of a learner: norms of its weights and of the last step's gradient, and idle units.
  *
  * The gradient is measured after the optimizer's step, without clipping. By then LAMB and Muon have
- * replaced the gradients of the matrices that they move by directions. Tests:
- * tests/unit/model/test_vitals.c.
+ * replaced the gradients of the matrices that they move by directions. LAMB's directions contain
+ * weight decay, so the first moment is measured instead: the exponential moving average of the
+ * (clipped) gradients. Tests: tests/unit/model/test_vitals.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_VITALS_H
 #define HEARSAY_MODEL_TRAINING_VITALS_H

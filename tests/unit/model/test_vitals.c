@@ -19,19 +19,18 @@ static struct arena arena;
 static struct model *model;
 static struct learner *learner;
 
-static int begin(void **state)
+static int begin_with(const struct optimizer *optimizer)
 {
     const struct dataset_options data = {
         .source = DATASET_GENERATED, .train_count = 64, .shards = 1};
     struct dataset train;
     struct problem problem;
-    (void)state;
     arena_init(&arena, (size_t)16 << 20);
     assert_int_equal(dataset_load_train(&train, &data, &problem), OK);
     assert_int_equal(
         model_new(&model, &arena, backend, LINE, train.shape, train.classes, 64, &problem), OK);
     const struct learner_options options = {
-        .optimizer = {.sgd = {.rate = 0.01f, .momentum = 0.9f}},
+        .optimizer = *optimizer,
         .batch = 32,
         .model_seed = 3,
         .data_seed = 4,
@@ -40,6 +39,21 @@ static int begin(void **state)
     learner = learner_new(&arena, backend, model, &train, NULL, &options);
     dataset_free(&train);
     return 0;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    return begin_with(&(struct optimizer){.sgd = {.rate = 0.01f, .momentum = 0.9f}});
+}
+
+static int begin_lamb(void **state)
+{
+    (void)state;
+    return begin_with(
+        &(struct optimizer){.kind = OPTIMIZER_LAMB,
+                            .sgd = {.rate = 0.01f, .momentum = 0.9f, .weight_decay = 0.01f},
+                            .beta2 = 0.999f});
 }
 
 static int end(void **state)
@@ -76,11 +90,9 @@ static void a_learner_that_learns_has_a_gradient_in_its_first_layer(void **state
     assert_true(vitals.idle < UNITS / 2);
 }
 
-/* All hidden units are silent, so layers before the last one get no gradient. */
-static void a_silent_layer_lets_no_gradient_through(void **state)
+/* Silences all hidden units, so layers before the last one get no gradient. */
+static void silence(void)
 {
-    struct vitals vitals;
-    (void)state;
     float *host = weights();
     for (int i = 0; i < model_tensors(model); i++) {
         const struct tensor tensor = model_tensor(model, i);
@@ -90,10 +102,35 @@ static void a_silent_layer_lets_no_gradient_through(void **state)
     }
     learner_write_weights(learner, host);
     free(host);
+}
+
+static void a_silent_layer_lets_no_gradient_through(void **state)
+{
+    struct vitals vitals;
+    (void)state;
+    silence();
     (void)learner_step(learner);
     vitals_of(learner, &vitals);
     assert_true(vitals.input_norm == 0);
     assert_true(vitals.gradient_norm > 0); /* only the last biases have gradients */
+    assert_int_equal(vitals.idle, UNITS);
+}
+
+/* A unit is silent for its mean gradient once its last gradients no longer count: 0.9^1200 of a
+ * gradient is less than the least normal number. */
+static void weight_decay_of_lamb_is_no_gradient(void **state)
+{
+    struct vitals vitals;
+    (void)state;
+    (void)learner_step(learner);
+    vitals_of(learner, &vitals);
+    assert_true(vitals.input_norm > 0 && vitals.input_norm < vitals.gradient_norm);
+    silence();
+    for (int i = 0; i < 1200; i++)
+        (void)learner_step(learner);
+    vitals_of(learner, &vitals);
+    assert_true(vitals.input_norm == 0);
+    assert_true(vitals.gradient_norm > 0);
     assert_int_equal(vitals.idle, UNITS);
 }
 
@@ -124,6 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_learner_that_learns_has_a_gradient_in_its_first_layer),
         TEST(a_silent_layer_lets_no_gradient_through),
+        cmocka_unit_test_setup_teardown(weight_decay_of_lamb_is_no_gradient, begin_lamb, end),
         TEST(a_rate_may_be_scaled),
     };
     RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);
