@@ -33,8 +33,8 @@ struct problem {
     char text[512];
 };
 
-/* Writes the message (printf format) to *problem and returns `error`, for `return
- * problem_set(…);`. */
+/* Writes the message (printf format) to *problem, with a question mark for each control character.
+ * Returns `error`, for `return problem_set(…);`. */
 enum error problem_set(struct problem *problem, enum error error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

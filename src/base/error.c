@@ -38,11 +38,20 @@ const char *error_name(enum error error)
     return "unknown";
 }
 
+/* Control characters become question marks: texts of files may be part of the message. */
+static void write_problem(struct problem *problem, const char *format, va_list arguments)
+{
+    (void)vsnprintf(problem->text, sizeof problem->text, format, arguments);
+    for (char *at = problem->text; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
+}
+
 enum error problem_set(struct problem *problem, enum error error, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(problem->text, sizeof problem->text, format, arguments);
+    write_problem(problem, format, arguments);
     va_end(arguments);
     return error;
 }
@@ -82,7 +91,7 @@ _Noreturn void fatal(const char *format, ...)
     struct problem problem;
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(problem.text, sizeof problem.text, format, arguments);
+    write_problem(&problem, format, arguments);
     va_end(arguments);
     print("hearsay: ");
     print(problem.text);

@@ -20,6 +20,14 @@
 
 static char said[8192]; /* standard error of the last child process */
 
+static void a_problem_is_one_line_without_control_characters(void **state)
+{
+    struct problem problem;
+    (void)state;
+    assert_int_equal(problem_set(&problem, MISSING, "%s: not ё", "a\nb\033[2J\x7f"), MISSING);
+    assert_string_equal(problem.text, "a?b?[2J?: not ё");
+}
+
 /* Runs a function in a child process. Checks that it aborts. */
 static void abort_in_child(void (*act)(void))
 {
@@ -153,6 +161,7 @@ static void only_a_hook_that_is_there_is_removed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_problem_is_one_line_without_control_characters),
         cmocka_unit_test(a_failed_check_prints_its_place_condition_and_stack),
         cmocka_unit_test(hooks_run_the_latest_first_but_those_that_were_removed),
         cmocka_unit_test(a_hook_that_fails_ends_it),
