@@ -52,7 +52,7 @@ static void write_text(FILE *out, const char *text)
         const size_t bytes = utf8_length(text);
         if (*text == '&' || *text == '<' || *text == '>')
             (void)fputs(*text == '&' ? "&amp;" : *text == '<' ? "&lt;" : "&gt;", out);
-        else if (bytes == 0 || (bytes == 1 && (*text < ' ' || *text == 0x7f)))
+        else if (!utf8_is_printable(text))
             (void)fputc('?', out);
         else
             (void)fwrite(text, 1, bytes, out);

@@ -120,12 +120,12 @@ static void print_legend(FILE *out, const struct picture *picture)
             at = 0;
         }
         if (has_letters(picture))
-            (void)fprintf(out, "  %c  %s", letter_of(k), name);
+            (void)fprintf(out, "  %c  ", letter_of(k));
         else
-            (void)fprintf(out, "%s  %s%s %s",
-                          picture->style->has_color ? COLOURS[k % COLOURS_COUNT] : "",
-                          picture->style->is_utf8 ? "──" : "--",
-                          picture->style->has_color ? USUAL : "", name);
+            (void)fprintf(
+                out, "%s  %s%s ", picture->style->has_color ? COLOURS[k % COLOURS_COUNT] : "",
+                picture->style->is_utf8 ? "──" : "--", picture->style->has_color ? USUAL : "");
+        utf8_print(out, name);
         at += width;
     }
     (void)fputc('\n', out);

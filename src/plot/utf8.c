@@ -1,6 +1,6 @@
 #include "plot/utf8.h"
 
-#include <stdbool.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -28,13 +28,39 @@ size_t utf8_length(const char *text)
     return follows(text[3]) ? 4 : 0;
 }
 
+static const char *next(const char *text)
+{
+    const size_t bytes = utf8_length(text);
+    return text + (bytes > 0 ? bytes : 1);
+}
+
 size_t utf8_columns(const char *text)
 {
     size_t columns = 0;
-    while (*text) {
-        const size_t bytes = utf8_length(text);
-        text += bytes > 0 ? bytes : 1;
+    for (; *text; text = next(text))
         columns++;
-    }
     return columns;
+}
+
+bool utf8_is_printable(const char *text)
+{
+    switch (utf8_length(text)) {
+    case 0:
+        return false;
+    case 1:
+        return *text >= ' ' && *text != 0x7f;
+    case 2:
+        return strncmp(text, "\xc2\xa0", 2) >= 0;
+    default:
+        return strncmp(text, "\xef\xbf\xbe", 3) != 0 && strncmp(text, "\xef\xbf\xbf", 3) != 0;
+    }
+}
+
+void utf8_print(FILE *out, const char *text)
+{
+    for (; *text; text = next(text))
+        if (utf8_is_printable(text))
+            (void)fwrite(text, 1, (size_t)(next(text) - text), out);
+        else
+            (void)fputc('?', out);
 }

@@ -76,6 +76,25 @@ static void with_colours_each_has_its_own(void **state)
     free(text);
 }
 
+/* Names come from files of others. */
+static void a_name_cannot_control_the_terminal(void **state)
+{
+    static const struct curve curve = {"a\033[2J\n\x7f\xc2\x9b\xff\xef\xbf\xbf\xc2\xa9 ё", X, FALLS,
+                                       3};
+    const struct chart chart = {
+        .title = "", .x_name = "seconds", .y_name = "loss", .curves = &curve, .count = 1};
+    const struct chart_text_style style = {.rows = 8, .columns = 40};
+    char *text = NULL;
+    size_t bytes = 0;
+    (void)state;
+    FILE *out = open_memstream(&text, &bytes);
+    assert_non_null(out);
+    chart_text_write(out, &chart, &style);
+    assert_int_equal(fclose(out), 0);
+    assert_non_null(strstr(text, "  -- a?[2J?????© ё\n"));
+    free(text);
+}
+
 static void no_line_is_longer_than_the_terminal_is_wide(void **state)
 {
     (void)state;
@@ -95,6 +114,7 @@ int main(void)
         cmocka_unit_test(one_point_far_to_the_right_has_an_axis),
         cmocka_unit_test(without_colours_letters_tell_curves_apart),
         cmocka_unit_test(with_colours_each_has_its_own),
+        cmocka_unit_test(a_name_cannot_control_the_terminal),
         cmocka_unit_test(no_line_is_longer_than_the_terminal_is_wide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
