@@ -161,6 +161,68 @@ static void config_files(void)
     seed_put("config", name, NULL, 0, section, used);
 }
 
+static void put_text(const char *harness, const char *name, const char *head, const char *text)
+{
+    seed_put(harness, name, head, strlen(head), text, strlen(text));
+}
+
+static void member_lists(void)
+{
+    put_text("member_list", "two", "",
+             "# members of the swarm\n"
+             "40cc5690477b48d76af0997975c237a107d95d2370ad4e4cfaa4171bdca18218  ward 3\r\n"
+             "\n"
+             "\tA0CC5690477B48D76AF0997975C237A107D95D2370AD4E4CFAA4171BDCA18218 # no name\n");
+}
+
+static void model_folders(void)
+{
+    put_text("model_folder", "gpt2", "",
+             "{\"model_type\": \"gpt2\", \"vocab_size\": 9, \"n_embd\": 8, \"n_positions\": 6,\n"
+             "\"n_layer\": 2, \"n_head\": 2, \"n_inner\": null, \"activation_function\": "
+             "\"gelu_new\",\n\"layer_norm_epsilon\": 1e-05, \"tie_word_embeddings\": true}\n");
+    put_text(
+        "model_folder", "llama", "",
+        "{\"model_type\": \"llama\", \"vocab_size\": 9, \"hidden_size\": 8,\n"
+        "\"max_position_embeddings\": 6, \"num_hidden_layers\": 1, \"num_attention_heads\": 4,\n"
+        "\"num_key_value_heads\": 2, \"intermediate_size\": 12, \"hidden_act\": \"silu\",\n"
+        "\"rms_norm_eps\": 1e-05, \"head_dim\": 2, \"mlp_bias\": false,\n"
+        "\"rope_scaling\": {\"rope_type\": \"default\", \"rope_theta\": 10000.0}}\n");
+    put_text("model_folder", "other", "", "{\"model_type\": \"bert\", \"n_layer\": 2}");
+}
+
+static void inference_words(void)
+{
+    put_text("inference_words", "images", "", "1x28x28 uint8, 10 classes");
+    put_text("inference_words", "numbers", "", "1x1x13 float32, 1 numbers");
+    put_text("inference_words", "too_large", "", "3x65536x65536 float32, 1000 classes");
+}
+
+/* The first byte chooses the values and the axis (fuzz_plot.c): K is loss by time, F loss by bytes,
+ * R accuracy by samples. */
+static void plot_files(void)
+{
+    put_text("plot", "log", "K",
+             "{\"t\": 0.5, \"note\": \"running\"}\n"
+             "{\"t\": 1, \"note\": \"status\", \"loss\": 2.3, \"samples\": 64, "
+             "\"bytes_sent\": 10}\n"
+             "{\"t\": 2, \"note\": \"evaluated\", \"loss\": 2.1, \"accuracy\": 0.3}\n"
+             "{\"t\": 0.5, \"note\": \"status\", \"loss\": 1.9, \"samples\": 32, "
+             "\"bytes_sent\": 5}\n"
+             "{\"t\": 3, \"note\": \"sta");
+    put_text("plot", "csv", "F",
+             "at_s,node,loss,samples,sent_bytes\r\n"
+             "1,\"a, \"\"b\"\"\",2.5,64,100\n"
+             "3,c,2.25,64,320\n"
+             "2,\"a, \"\"b\"\"\",,128,300\n"
+             "2,c,1e-3,128,310\n"
+             "4,c,2\n");
+    put_text("plot", "play", "R",
+             "{\"strategy\": \"gossip\", \"points\":\n"
+             "[{\"at_s\": 1, \"accuracy\": 0.1, \"samples\": 64, \"sent_bytes\": 10},\n"
+             "{\"at_s\": 2, \"accuracy\": 0.4, \"samples\": 128, \"sent_bytes\": 30}]}\n");
+}
+
 void seeds_files(void)
 {
     idx_files();
@@ -172,4 +234,8 @@ void seeds_files(void)
     tensor_files();
     checkpoints();
     config_files();
+    member_lists();
+    model_folders();
+    inference_words();
+    plot_files();
 }

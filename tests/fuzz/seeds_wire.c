@@ -12,8 +12,10 @@
 #include "wire/order.h"
 #include "wire/record.h"
 #include "wire/rumor.h"
+#include "wire/vote.h"
 
-#define UPDATE_ENTRIES 200
+#define UPDATE_ENTRIES   200
+#define PROOF_PARAMETERS 100000
 
 static const uint8_t context[CONTEXT_BYTES] = {7};
 static const uint8_t seed[SEED_BYTES] = {1};
@@ -144,6 +146,56 @@ static void orders(void)
     seed_put("order", "rekey", NULL, 0, bytes, count);
 }
 
+/* Writes a seed of two heads. `change`: changed bytes of the second head, which begins as a copy of
+ * the first; fuzz_proof.c defines the bits of `shape`. */
+static void proof(const char *name, uint32_t seq, uint8_t shape, const uint8_t *change,
+                  size_t count)
+{
+    static uint8_t bytes[RUMOR_MAX];
+    struct identity identity;
+    struct update update = {.tau = 0.5f, .amount = 4096, .index = index_, .level = level_};
+    (void)draw_update(&update, UPDATE_ENTRIES, 0.01, LAPLACE, 1);
+    identity_from_seed(&identity, seed);
+    struct rumor_head head = {
+        .incarnation = 1700000000000, .seq = seq, .samples = 64, .prev = {seq > 0}};
+    memcpy(head.origin, identity.id, ID_BYTES);
+    uint32_t taken;
+    size_t rumor_bytes;
+    rumor_encode(&head, &update, 0, RUMOR_MAX, &identity, context, bytes, &taken, &rumor_bytes);
+    uint8_t start[5 + SIGNED_HEAD_BYTES];
+    bytes_put(start, PROOF_PARAMETERS - 1, 4);
+    start[4] = shape;
+    memcpy(start + 5, bytes, SIGNED_HEAD_BYTES);
+    seed_put("proof", name, start, sizeof start, change, count);
+}
+
+static void proofs(void)
+{
+    static const uint8_t other_amount[] = {HEAD_AMOUNT_AT, 77};
+    static const uint8_t other_prev[] = {HEAD_PREV_AT, 9, HEAD_AMOUNT_AT, 77};
+    static const uint8_t no_prev[] = {HEAD_SEQ_AT, 4};
+    static const uint8_t fewer_samples[] = {HEAD_SAMPLES_AT, 1};
+    proof("siblings", 3, 1 | 4, other_amount, sizeof other_amount);
+    proof("cousins", 3, 1 | 4, other_prev, sizeof other_prev);
+    proof("broken_chain", 3, 1, no_prev, sizeof no_prev);
+    proof("fewer_samples", 0, 1 | 2, fewer_samples, sizeof fewer_samples);
+    proof("follows", 0, 1 | 2, NULL, 0);
+    proof("same", 3, 1, NULL, 0);
+}
+
+static void vote(const char *name, uint32_t keep)
+{
+    uint8_t bytes[2 * VOTE_BYTES];
+    struct identity identity;
+    identity_from_seed(&identity, seed);
+    struct vote vote = {.accused = {1}, .incarnation = 1700000000000, .keep = keep};
+    memcpy(vote.voter, identity.id, ID_BYTES);
+    vote_create(&vote, &identity, context, bytes);
+    vote.keep = 7;
+    vote_create(&vote, &identity, context, bytes + VOTE_BYTES);
+    seed_put("vote", name, NULL, 0, bytes, sizeof bytes);
+}
+
 /* Each seed holds both peers' credentials, and for each flight its changes and pieces. */
 static void handshakes(void)
 {
@@ -181,5 +233,8 @@ void seeds_wire(void)
     record("name", "node1.example.org", STAGE_LEFT);
     record("ipv6", "2001:db8::7", STAGE_SETTLED);
     orders();
+    proofs();
+    vote("all", 0);
+    vote("some", 1u << 28);
     handshakes();
 }
