@@ -130,23 +130,26 @@ static void say_rumor(void)
 }
 
 /* Sends a proof of equivocation: two heads of one stream with the same number, or with consecutive
- * numbers of which the second does not continue the first. For some inputs one byte is changed. */
+ * numbers of which the second does not continue the first. For some inputs the proof is false: the
+ * second head is of another member or incarnation. The node must refuse it. */
 static void say_proof(void)
 {
     uint8_t bytes[PROOF_BYTES];
     struct signed_head one, other;
     struct member *speaker = pick_member(), *author = pick_member();
     const uint8_t shape = input_byte(&input);
-    const uint32_t seq = (uint32_t)pick();
+    const bool is_false = shape & 2;
+    const uint32_t seq = (uint32_t)pick(), known = node_proofs_changes(scene->node);
     make_head(&one, author->identity->id, author->incarnation, seq, 1);
     make_head(&other, author->identity->id, author->incarnation, seq + (shape & 1), 2);
     if (proof_create(&one, &other, SCENE_PARAMETERS, bytes) != OK)
         return;
-    if (shape & 2)
-        bytes[pick() % sizeof bytes] ^= (uint8_t)(1 + shape);
+    if (is_false)
+        bytes[SIGNED_HEAD_BYTES + pick() % HEAD_SEQ_AT] ^= (uint8_t)(1 + shape % 255);
     const struct message proof = {
         .kind = PROOF, .hash = shape & 4 ? pick() : 1, .bulk = {bytes, sizeof bytes}};
     (void)scene_say(scene, speaker, &proof);
+    CHECK(!is_false || node_proofs_changes(scene->node) == known);
 }
 
 /* Sends votes of any members against one member or against the node. */
@@ -169,7 +172,7 @@ static void say_votes(void)
         count += VOTE_BYTES;
     }
     if (shape & 32 && count > 0)
-        bytes[pick() % count] ^= (uint8_t)(1 + shape);
+        bytes[pick() % count] ^= (uint8_t)(1 + shape % 255);
     const struct message votes = {
         .kind = VOTES, .hash = shape & 64 ? pick() : 1, .bulk = {bytes, count}};
     (void)scene_say(scene, speaker, &votes);

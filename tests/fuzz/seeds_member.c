@@ -149,6 +149,18 @@ static void votes(void)
     seed_put("member", "votes", NULL, 0, script, sizeof script);
 }
 
+/* Member 0 sends a false proof against member 2. Then member 1 sends a true one. */
+static void proofs(void)
+{
+    static const uint8_t script[] = {
+        RUNNING,   SAY_RUMOR, 2, 2, 2,  10,   20,   PASS, 3, //
+        SAY_PROOF, 0,         2, 2, 5,  7,                   //
+        SAY_PROOF, 1,         2, 0, 5,  PASS, 3,             //
+        SAY_RUMOR, 1,         2, 2, 10, 20,   PASS, 3,       //
+    };
+    seed_put("member", "proofs", NULL, 0, script, sizeof script);
+}
+
 #define ASK(who, count) SAY_ANYTHING, who, INFERENCE - 1, 0, count, 0, 0, 0, 2 * (count)
 
 /* Two clients send inference requests without HELLO: for the format, for one sample, too early,
@@ -229,6 +241,7 @@ void seeds_member(void)
     rekey();
     another_key();
     votes();
+    proofs();
     asking();
     leaving();
 }
