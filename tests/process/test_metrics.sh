@@ -3,7 +3,8 @@
 #
 # Two daemons, and a real Prometheus that scrapes them. All samples must be well-formed, and both
 # nodes must learn in Prometheus without an alert. The alert rules must fire in their cases only.
-# Health endpoints must agree with `hearsay status`. Exits with 77 without Prometheus.
+# Once the nodes no longer train, they must have one digest in Prometheus. Health endpoints must
+# agree with `hearsay status`. Exits with 77 without Prometheus.
 set -euo pipefail
 
 hearsay=$(realpath "$1")
@@ -29,23 +30,29 @@ fail() {
 # Waits without a limit for slow events. ctest has a limit.
 until_true() { until "$@"; do sleep 0.2; done; }
 
+pid=()
 start() { # number of the node, options
     local n=$1
     shift
-    "$hearsay" keygen "$n.key" >/dev/null
+    [ -e "$n.key" ] || "$hearsay" keygen "$n.key" >/dev/null
     "$hearsay" node --set node.identity="$n.key" --set node.state_dir="state$n" \
         --set node.listen=127.0.0.1:0 --set node.http=127.0.0.1:0 --log "$n.jsonl" \
         --set data.source=generated --set data.shard="$n/2" --set train.device=cpu \
         --set train.steps_per_s=20 --set train.evaluate_s=2 "$@" >"$n.out" 2>&1 &
+    pid[n]=$!
 }
 noted() { sed -n "s/.*\"note\":\"$2\".*$3.*/\\1/p" "$1.jsonl" | head -n 1; }
 http_of() { noted "$1" web 'http:\/\/\(127.0.0.1:[0-9]*\)\/'; }
+address_of() { noted "$1" started '"address":"\([^"]*\)"'; }
+has_address() { [ -n "$(address_of "$1")" ]; }
 has_http() { [ -s "$1.jsonl" ] && [ -n "$(http_of "$1")" ]; }
 
 "$hearsay" swarmkey >/dev/null
-start 1 --set node.listen=127.0.0.1:7791
+start 1
 until_true has_http 1
-start 2 --set node.peers=127.0.0.1:7791
+until_true has_address 1
+address=$(address_of 1)
+start 2 --set node.peers="$address"
 until_true has_http 2
 one=$(http_of 1) two=$(http_of 2)
 
@@ -115,7 +122,19 @@ echo short >token && chmod 600 token
     fail 'a short token is taken'
 grep -q 'fewer than 16 characters' short.out || fail "$(cat short.out)"
 
-kill -9 "$(jobs -p | sed -n 2p)"
-is_gone() { [ "$(ask 'sum(up{job="hearsay"})')" = 1 ]; }
-until_true is_gone
+are_up() { [ "$(ask 'sum(up{job="hearsay"})')" = "$1" ]; }
+kill "${pid[1]}" "${pid[2]}"
+wait "${pid[1]}" "${pid[2]}" || fail 'a node left with an error'
+until_true are_up 0
+start 1 --set node.listen="$address" --set node.http="$one" --set train.enabled=no
+start 2 --set node.peers="$address" --set node.http="$two" --set train.enabled=no
+until_true are_up 2
+agree() {
+    [ "$(ask 'count(hearsay_version_digest)')" = 2 ] &&
+        [ "$(ask 'count(count_values("digest", hearsay_version_digest))')" = 1 ]
+}
+until_true agree
+
+kill -9 "${pid[2]}"
+until_true are_up 1
 echo "a swarm of two, scraped by $(prometheus --version 2>&1 | head -n 1 | cut -d' ' -f1-3)"
