@@ -66,7 +66,11 @@ static enum error load_config(const char *path, json_t **config, struct problem 
     *config = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
     if (json_is_object(*config))
         return OK;
-    json_decref(*config);
+    if (*config) {
+        json_decref(*config);
+        return problem_set(problem, MALFORMED,
+                           "%.300s: is not a JSON object; use another copy of the file", path);
+    }
     return problem_set(
         problem, MALFORMED,
         "%.300s: is not a JSON object that can be read (line %d: %.80s); use another "

@@ -221,7 +221,7 @@ static void a_config_that_our_layers_cannot_compute_is_refused(void **state)
         const char *words;
     } wrongs[] = {
         {"{", MALFORMED, "is not a JSON object that can be read (line 1"},
-        {"[]", MALFORMED, "is not a JSON object"},
+        {"[]", MALFORMED, "is not a JSON object; use"},
         {"{}", MISMATCH, "model_type is \"\""},
         {"{\"model_type\": \"mistral\"}", MISMATCH,
          "model_type is \"mistral\", but hearsay supports only"},
