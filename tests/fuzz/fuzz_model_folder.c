@@ -103,7 +103,60 @@ static void look_at(const struct model_folder_about *about)
     arena_release(&arena);
 }
 
-void fuzz_one(const uint8_t *data, size_t bytes)
+/* Makes an object of keys that the reader knows, each with a value of any type. Most bytes of a
+ * text make it invalid JSON, and so do not reach the reader. The caller frees the text. */
+static char *make_object(struct input *input)
+{
+    static const char *const keys[] = {"vocab_size",
+                                       "n_embd",
+                                       "n_positions",
+                                       "n_layer",
+                                       "n_head",
+                                       "n_inner",
+                                       "activation_function",
+                                       "layer_norm_epsilon",
+                                       "tie_word_embeddings",
+                                       "hidden_size",
+                                       "max_position_embeddings",
+                                       "num_hidden_layers",
+                                       "num_attention_heads",
+                                       "num_key_value_heads",
+                                       "intermediate_size",
+                                       "head_dim",
+                                       "hidden_act",
+                                       "rms_norm_eps",
+                                       "attention_bias",
+                                       "rope_theta",
+                                       "rope_type",
+                                       "type"};
+    static const char *const words[] = {"gelu_new", "silu", "default", "linear", "\n"};
+    static const double reals[] = {1e-5, 1e-6, 1e4, 1, 2, 0, -1, 1e300};
+    const uint8_t shape = input_byte(input);
+    json_t *object = json_pack("{s:s}", "model_type", shape & 1 ? "gpt2" : "llama");
+    json_t *nested = json_object(), *to = object;
+    while (input->left > 0) {
+        const uint8_t key = input_byte(input), value = input_byte(input);
+        json_t *is = value < 64    ? json_integer(value)
+                     : value < 96  ? json_integer((json_int_t)input_number(input, 3))
+                     : value < 128 ? json_real(reals[value % 8])
+                     : value < 160 ? json_string(words[value % 5])
+                     : value < 192 ? json_boolean(value & 1)
+                     : value < 208 ? json_integer((json_int_t)input_number(input, 8))
+                                   : json_null();
+        to = key & 128 ? nested : object;
+        CHECK(json_object_set_new(to, keys[key % (sizeof keys / sizeof *keys)], is) == 0);
+    }
+    const char *place = shape & 2 ? "rope_parameters" : "rope_scaling";
+    CHECK(json_object_set_new(object, place, shape & 4 ? nested : json_null()) == 0);
+    if (!(shape & 4))
+        json_decref(nested);
+    char *text = json_dumps(object, 0);
+    CHECK(text);
+    json_decref(object);
+    return text;
+}
+
+static void look_at_file(const uint8_t *data, size_t bytes)
 {
     static struct model_folder_about about;
     struct problem problem = {""};
@@ -117,4 +170,18 @@ void fuzz_one(const uint8_t *data, size_t bytes)
         return;
     is_read(&about, data, bytes);
     look_at(&about);
+}
+
+/* A file that begins with a zero describes an object. */
+void fuzz_one(const uint8_t *data, size_t bytes)
+{
+    struct input input = {data, bytes};
+    if (bytes == 0 || data[0] != 0) {
+        look_at_file(data, bytes);
+        return;
+    }
+    (void)input_byte(&input);
+    char *text = make_object(&input);
+    look_at_file((const uint8_t *)text, strlen(text));
+    free(text);
 }

@@ -188,6 +188,10 @@ static void model_folders(void)
         "\"num_key_value_heads\": 2, \"intermediate_size\": 12, \"hidden_act\": \"silu\",\n"
         "\"rms_norm_eps\": 1e-05, \"head_dim\": 2, \"mlp_bias\": false,\n"
         "\"rope_scaling\": {\"rope_type\": \"default\", \"rope_theta\": 10000.0}}\n");
+    /* llama in pairs of a key and a value (fuzz_model_folder.c) */
+    static const uint8_t llama[] = {0,  4, 0,  9, 9,  8,  10, 6,   11,  1,
+                                    12, 4, 13, 2, 14, 12, 17, 104, 129, 98};
+    seed_put("model_folder", "made", NULL, 0, llama, sizeof llama);
     put_text("model_folder", "other", "", "{\"model_type\": \"bert\", \"n_layer\": 2}");
 }
 
