@@ -345,6 +345,11 @@ bool broadcast_is_together(const struct node *node, const struct peer *peer)
     return broadcast_is_compared(node, peer) && !broadcast_is_partitioned(node, peer);
 }
 
+bool broadcast_show_same(const struct node *node, const struct peer *one, const struct peer *other)
+{
+    return broadcast_neighbour(node, one)->hash == broadcast_neighbour(node, other)->hash;
+}
+
 struct slots broadcast_together(const struct node *node)
 {
     struct slots together = {0};

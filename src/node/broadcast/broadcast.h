@@ -78,6 +78,8 @@ bool broadcast_is_partitioned(const struct node *node, const struct peer *peer);
 void broadcast_set_partitioned(struct node *node, const struct peer *peer, bool is_partitioned);
 /* Returns true if this node and the neighbour exchange rumors: it is compared, not partitioned. */
 bool broadcast_is_together(const struct node *node, const struct peer *peer);
+/* Returns true if the versions that these two neighbours last showed are equal. */
+bool broadcast_show_same(const struct node *node, const struct peer *one, const struct peer *other);
 /* Returns the slots of the neighbours for which broadcast_is_together is true. */
 struct slots broadcast_together(const struct node *node);
 /* Returns the slots of the neighbours that are eager for this node's own rumors. */

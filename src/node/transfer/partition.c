@@ -7,10 +7,12 @@
  * side does not know) / (samples per second). The number of members does not matter for this time:
  * neither one machine's hour nor a thousand machines' hours can be added to the other side.
  *
- * The side with more members wins, since a single member may claim any number of samples. Between
- * equally many members, DECISIVE times the other's samples win, and else the smallest tag decides
- * (partition_count). Both sides compute the same result from the same two versions, if these differ
- * only in their latest entries, of which about 1,600 fit a message. Tests:
+ * The side with more members wins, since a single member may claim any number of samples. It may
+ * also claim a partition from one other member only, so neighbours count for the side that they are
+ * on. Between equally many members, DECISIVE times the other's samples win, and else the smallest
+ * tag decides (partition_count). Both sides compute the same result from the same two versions, if
+ * these differ only in their latest entries, of which about 1,600 fit a message, and if their
+ * neighbours show the same versions. Model: tests/spin/takeover.pml. Tests:
  * tests/world/test_partition.c, test_claimed_base.c.
  */
 #include <math.h>
@@ -79,6 +81,24 @@ void partition_count(struct contest *contest, const struct origin *origin, uint6
     if (ours != theirs && tag < contest->first_tag) {
         contest->first_tag = tag;
         contest->first_is_ours = ours > theirs;
+    }
+}
+
+void partition_count_neighbours(struct contest *contest, const struct peer *other)
+{
+    const struct node *node = contest->node;
+    const struct peer *peer;
+    CHECK(broadcast_is_partitioned(node, other));
+    if (membership_at(node, 0)->record.trains)
+        supporters_add(&contest->sides[OURS], node, node->options.identity->id, 1);
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
+        const struct member *member = membership_find(node, peer->id);
+        if (!member || !member->record.trains)
+            continue;
+        if (broadcast_is_together(node, peer))
+            supporters_add(&contest->sides[OURS], node, peer->id, 1);
+        else if (broadcast_is_partitioned(node, peer) && broadcast_show_same(node, peer, other))
+            supporters_add(&contest->sides[THEIRS], node, peer->id, 1);
     }
 }
 
@@ -169,8 +189,10 @@ void partition_judge(struct node *node, const struct peer *from, const struct me
     struct alone_s alone = {0};
     struct contest contest = partition_contest(node);
     compare_all(node, version, &alone, &contest);
-    broadcast_set_partitioned(node, from,
-                              fmin(alone.ours, alone.theirs) > node->options.partition_s);
+    const bool is_partitioned = fmin(alone.ours, alone.theirs) > node->options.partition_s;
+    broadcast_set_partitioned(node, from, is_partitioned);
+    if (is_partitioned)
+        partition_count_neighbours(&contest, from);
     neighbour->ours_preferred = partition_ours_preferred(&contest);
     neighbour->is_decisive = partition_is_decisive(&contest);
     /* a neighbour without a complete base has none to give */

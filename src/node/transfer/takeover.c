@@ -125,6 +125,7 @@ static bool yields(struct node *node, const struct peer *donor, const uint32_t *
         return true;
     if (broadcast_is_partitioned(node, donor)) {
         (void)compare(node, next, &contest);
+        partition_count_neighbours(&contest, donor);
         return !partition_ours_preferred(&contest);
     }
     if (is_lagging(node))

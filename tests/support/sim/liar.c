@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "base/min_max.h"
 #include "support/net/stream.h"
 
 #define CLAIMED_SAMPLES (1ULL << 44)
@@ -28,8 +29,7 @@ static bool take(struct liar *liar)
         return false;
     if (liar->claims == 0)
         return true;
-    if (liar->omits)
-        base->origins = 0;
+    base->origins -= u32_min(liar->omits, base->origins);
     const struct signed_head head = stream_head(&liar->puppet.identity, 1, liar->claims - 1,
                                                 CLAIMED_SAMPLES, liar->puppet.context);
     memcpy(base->history + base->origins++ * HISTORY_ENTRY_BYTES, head.bytes, HISTORY_ENTRY_BYTES);

@@ -21,7 +21,8 @@ struct liar {
     uint64_t aside; /* number that the liar adds to the digest it shows */
     /* Number of rumors that the liar claims to have published, with 2^44 samples; 0 = no claim. */
     uint32_t claims;
-    bool omits; /* the liar's history has no other origin */
+    /* Number of other origins, those that published last, that the liar's history lacks. */
+    uint32_t omits;
 };
 
 /* liars[liars_count]: the liars of a test. */
