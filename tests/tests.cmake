@@ -212,6 +212,8 @@ if(Python3_FOUND)
                                      $<TARGET_FILE:hearsay> $<TARGET_FILE:model_file>)
   set_tests_properties(onnx_runtime PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 endif()
+add_test(NAME spin COMMAND bash ${CMAKE_SOURCE_DIR}/tests/spin/test_spin.sh)
+set_tests_properties(spin PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME sweep_neon COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_sweep_neon.sh)
 set_tests_properties(prometheus web_page page key_holder client pour expel expel_since two_rumors votes false_base_member sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
 
