@@ -121,6 +121,33 @@ class Writes(unittest.TestCase):
                 self.node.close(0)
                 self.node.free()
 
+    def test_writes_that_pytorch_does_not_count_are_not_published(self):
+        def by_data(tensor, value):
+            tensor.data.copy_(value)
+
+        def by_numpy(tensor, value):
+            tensor.detach().numpy()[:] = value
+
+        for write in by_data, by_numpy:
+            for end in 'settle', 'save', 'state_dict', 'finish':
+                with self.subTest(f'{write.__name__} {end}'):
+                    self.folder = Folder()
+                    self.addCleanup(self.folder.close)
+                    self.said.lines.clear()
+                    self.join()
+                    old = self.weights()
+                    self.learn(60)
+                    self.node.settle()
+                    before = self.node.state_dict()
+                    for name, tensor in self.model.named_parameters():
+                        write(tensor, old[name])
+                    getattr(self.node, end)()
+                    self.assertEqual(distance(self.weights(), old), 0)
+                    self.assertLess(distance(self.node.state_dict(), before), 0.05)
+                    self.assertEqual(len(self.foreign()), 1)
+                    self.node.close(0)
+                    self.node.free()
+
     def test_weights_loaded_after_finish_change_nothing(self):
         self.join()
         old = self.weights()

@@ -141,8 +141,9 @@ class Shared:
         for name, address in self._addresses.items():
             if self.tensors[name].data_ptr() != address:
                 raise RuntimeError(
-                    f"{name} was moved to other memory after the node was made: move or convert the "
-                    "model before its node is made"
+                    f"{name} has other memory than when the node was made: move or convert the model "
+                    "before its node is made, and write to weights with tensor.copy_(), not by "
+                    "assigning tensor.data"
                 )
 
     @torch.no_grad()

@@ -82,7 +82,7 @@ def _leave() -> None:
         try:
             node.close()
         except Exception as error:
-            log.warning("the node could not leave and save: %s", error)
+            log.warning("the node left without its last save (its state folder has a checkpoint): %s", error)
 
 
 def _forget() -> None:

@@ -3,8 +3,9 @@
     optimizer's step, the node  ─► accept() records the version of each weight
     any other write             ─► a version has moved on; `foreign` names that weight
 
-PyTorch counts the writes to each tensor (`_version`), so finding a foreign write compares and copies
-no values. A script that loads the weights of its best epoch, or swaps in averaged weights, has made
+PyTorch counts the writes to each tensor (`_version`), except those through `.data` and `.numpy()`. So
+accept() also keeps the first numbers of the first and the last weight, and calls of the node other than
+a step compare them. A script that loads the weights of its best epoch, or swaps in averaged weights, has made
 no progress that the swarm should learn. So in settle, finish, state_dict, save and close, the shared
 model replaces foreign weights in the model.
 
@@ -30,6 +31,16 @@ from hearsay.shared import Shared
 
 log = logging.getLogger("hearsay")
 
+_SAMPLED = 8  # numbers kept of a weight, to find writes that PyTorch does not count
+
+
+def _first_numbers(tensor: torch.Tensor) -> torch.Tensor:
+    """Returns a view of a tensor's first numbers along its last dimension."""
+    row = tensor.detach()
+    while row.dim() > 1:
+        row = row[0]
+    return row.reshape(-1)[:_SAMPLED]
+
 
 class Writes:
     """The shared weights that the node's optimizer steps, and the writes to them."""
@@ -40,6 +51,8 @@ class Writes:
         self._shared = shared
         self._weights = [(n, t) for n, t in shared.tensors.items() if id(t) in stepped]
         self._versions: list[int] | None = None  # None before the first accept()
+        # The first and the last weight: name, tensor, and first numbers at the last accept().
+        self._sampled: list[tuple[str, torch.Tensor, torch.Tensor]] = []
         self._found: str | None = None  # foreign weight that aside() found; its own writes hide it
         self._missed: dict[str, torch.Tensor] = {}  # movement of the shared model that weights lack
         self._has_warned = False  # warned, or training has ended: no step publishes foreign writes
@@ -48,6 +61,8 @@ class Writes:
     def accept(self) -> None:
         """Counts everything written so far as progress."""
         self._versions = [tensor._version for _, tensor in self._weights]
+        ends = [self._weights[0], self._weights[-1]] if self._weights else []
+        self._sampled = [(name, tensor, _first_numbers(tensor).clone()) for name, tensor in ends]
         self._found = None
         self._is_stepping = False
 
@@ -70,6 +85,14 @@ class Writes:
             return self._found
         for (name, tensor), version in zip(self._weights, self._versions):
             if tensor._version != version:
+                return name
+        return None
+
+    def _uncounted(self) -> str | None:
+        """The first or the last weight, if PyTorch has not counted a write to it; None if neither."""
+        for name, tensor, before in self._sampled if not self._is_stepping else []:
+            now = _first_numbers(tensor)
+            if not bool(((now == before) | (now != now)).all()):  # a NaN is not equal to itself
                 return name
         return None
 
@@ -110,7 +133,7 @@ class Writes:
         this node had learned since its last publication is left out. Afterwards the weights are as
         the script wrote them. Without a foreign write, the call's own writes are accepted.
         """
-        name = self.foreign
+        name = self._found = self.foreign or self._uncounted()
         if name is None or handle is None:
             self.catch_up()
             try:
@@ -119,7 +142,6 @@ class Writes:
                 self.accept()
             return
         self.warn()
-        self._found = name
         tensors = self._shared.tensors
         kept = {each: tensor.detach().clone() for each, tensor in tensors.items()}
         try:
