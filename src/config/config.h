@@ -108,9 +108,10 @@ struct config_train {
     uint64_t period_samples; /* period in samples of the whole swarm; inverse_root: of each node */
     /* factor on the rate: per period (step), or the least one (other schedules) */
     double decay;
-    uint64_t samples_max;       /* most samples that this node trains; 0 = no limit */
-    double evaluate_s;          /* least time between evaluations; 0 = none */
-    struct slice evaluate_part; /* part of the test set that evaluations use */
+    uint64_t samples_max;           /* most samples that this node trains; 0 = no limit */
+    char frozen[CONFIG_NAME_BYTES]; /* checksum of a program's frozen tensors; "" = none */
+    double evaluate_s;              /* least time between evaluations; 0 = none */
+    struct slice evaluate_part;     /* part of the test set that evaluations use */
 };
 
 struct config_exchange {

@@ -296,6 +296,26 @@ class SelectionOfTensors(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, 'norm.running_mean is no tensor any more'):
                 call()
 
+    def test_frozen_layers_that_differ_are_named(self):
+        for differs in False, True:
+            with self.assertLogs('hearsay', 'INFO') as said:
+                def make():
+                    model = net()
+                    model['head'].requires_grad_(False)
+                    with torch.no_grad():
+                        model['head'].bias += 1e-4 * len(made) if differs else 0.0
+                    made.append(model)
+                    return model
+
+                made = []
+                self.both(make_model=make)
+            found = [line for line in said.output if 'train.frozen' in line]
+            self.assertEqual(bool(found), differs, said.output)
+            for line in found:
+                self.assertRegex(line, r'WARNING.*checksum [0-9a-f]{8} of 2, the first head.weight.*\(here ')
+            self.folder.close()
+            self.folder = Folder()
+
     def test_names_that_match_no_tensor_are_refused(self):
         for option in 'share', 'private', 'buffers':
             with self.assertRaisesRegex(ValueError, f"{option} has 'nothing'"):

@@ -217,6 +217,11 @@ class Selection:
         return norms
 
     @property
+    def frozen(self) -> list[tuple[str, torch.Tensor]]:
+        """The parameters that are neither trained nor private, each with its name."""
+        return self._frozen
+
+    @property
     def not_shared(self) -> list[str]:
         """Names of the model's parameters and buffers that are not shared."""
         names = [name for name, _ in self._model.named_parameters()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import io
 import logging
 import os
@@ -33,6 +34,7 @@ from hearsay.writes import Writes
 
 log = logging.getLogger("hearsay")
 
+_FROZEN_SAMPLED = 4096  # numbers of each frozen tensor that the checksum covers, at least
 # Losses on a GPU are read once per 16 calls of count, because each read waits for the GPU.
 _LOSSES_PER_READ = 16
 
@@ -49,6 +51,26 @@ def _optimizer_settings(optimizer: torch.optim.Optimizer | None) -> dict[str, An
     if name in ("adam", "adamw", "nadam", "radam"):
         return {"train.optimizer": "adam", "train.momentum": min(group["betas"][0], 0.9999)}
     return {}
+
+
+def _frozen_settings(frozen: Sequence[tuple[str, torch.Tensor]]) -> dict[str, Any]:
+    """Returns the setting that lets neighbours find out that their frozen tensors differ: number, first
+    name, and checksum of samples of all. The samples are rounded to bfloat16, so that sites may keep the
+    tensors in different types."""
+    checksum = hashlib.sha256()
+    for name, tensor in frozen:
+        checksum.update(f"{name} {tuple(tensor.shape)}".encode())
+        if tensor.layout == torch.strided and not tensor.is_quantized and tensor.device.type != "meta":
+            numbers = tensor.detach().reshape(-1)
+            numbers = torch.view_as_real(numbers).reshape(-1) if numbers.is_complex() else numbers
+            sample = numbers[:: max(1, numbers.numel() // _FROZEN_SAMPLED)].to("cpu", torch.bfloat16)
+            checksum.update(sample.view(torch.int16).numpy().tobytes())
+    if not frozen:
+        return {}
+    name = frozen[0][0]
+    short = name if len(name) <= 20 else name[:17] + "..."
+    text = f"checksum {checksum.hexdigest()[:8]} of {len(frozen)}, the first {short}"
+    return {"train.frozen": text}
 
 
 def _checked_loss(loss: Any) -> Any:
@@ -164,7 +186,11 @@ class Node:
         if self._ranks is None or self._ranks.is_first:
             options = {
                 "config": config,
-                "settings": {**_optimizer_settings(optimizer), **(settings or {})},
+                "settings": {
+                    **_optimizer_settings(optimizer),
+                    **_frozen_settings(self._selection.frozen),
+                    **(settings or {}),
+                },
                 "run": None if native else run or _run_of(self._model),
             }
             try:
@@ -230,7 +256,7 @@ class Node:
             if is_wanted:
                 raise
             # A warning, so that the exception that ends the context reaches the caller.
-            log.warning("the node could not leave and save: %s", error)
+            log.warning("the node left without its last save (its state folder has a checkpoint): %s", error)
         finally:
             self.free()
 

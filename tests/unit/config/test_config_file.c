@@ -95,6 +95,7 @@ static const char *const others[] = {
     "train.period_samples=600000",
     "train.decay=0",
     "train.samples_max=1",
+    "train.frozen=checksum 0123abcd of 2, the first 0.weight",
     "train.evaluate_s=2.5",
     "train.evaluate_part=3/7",
     "exchange.bytes_per_s=1025",

@@ -38,6 +38,7 @@ static void each_shared_key_is_a_line(void **state)
                                          "train.warmup_samples=0\n"
                                          "train.period_samples=0\n"
                                          "train.decay=0.1\n"
+                                         "train.frozen=\"\"\n"
                                          "exchange.weigh_throughput=yes\n"
                                          "exchange.weight_max=none\n");
 }
@@ -88,7 +89,7 @@ static void compares_the_settings_that_the_example_calls_shared(void **state)
         same += key->shared == CONFIG_SAME;
     }
     assert_int_equal(fclose(file), 0);
-    assert_int_equal(same, 12);
+    assert_int_equal(same, 13);
 }
 
 int main(void)
