@@ -259,15 +259,16 @@ static void obey_proof(struct node *node, const struct peer *from, const uint8_t
     expelled(node, proof->author);
 }
 
-/* Revokes an expulsion by votes: the members have changed, and the voters are no majority any
- * more. */
+/* Revokes an expulsion by votes: the members or their votes have changed, and no majority is left.
+ */
 static void take_back(struct node *node, const uint8_t id[static ID_BYTES])
 {
     const struct peer *peer;
     CHECK(!proofs_is_decided(node, id));
     struct note *note =
         notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
-                  "is no longer expelled by votes: the list of members has changed");
+                  "is no longer expelled by votes: the list of members has changed, or a "
+                  "voter has voted again");
     identity_text(note->who, id);
     membership_set_expelled(node, id, verdict_reason(node, id) != NULL);
     retract_on_expelled(node, id); /* a limit that an order or a proof sets stays in force */

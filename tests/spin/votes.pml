@@ -15,8 +15,9 @@
  * Abstractions. Every signed vote may reach a node at any time, in any order, or never: this
  * contains loss, delay, reordering, duplicates and replays by the hostile member. Orders arrive in
  * sequence, one or more at once. At last the nodes exchange what they store, as they do while their
- * hashes differ. A limit is its strictness: 0 no vote, 1 or 2 (keeps less). No table is full,
- * and the pause between two replacements of a vote (has_place) is left out.
+ * hashes differ. A limit is its place in the stream: 0 no vote, 1 or 2 (later, keeps more), near
+ * enough to count together. No table is full, and the pause between two replacements of a vote
+ * (has_place) is left out.
  */
 #define NODES  2
 #define SLOTS  6 /* pairs of voter and accused */
@@ -65,10 +66,10 @@ inline decide(i, accused, at)
         if
         :: ACCUSED(s) == accused ->
             count = count + (VOTE(i, s) > 0);
-#ifdef WEAKEN_replacement_counts /* a stricter vote is stored beside the one that it replaces */
+#ifdef WEAKEN_replacement_counts /* a later vote is stored beside the one that it replaces */
             count = count + (VOTE(i, s) == 2);
 #endif
-            strict = strict + (VOTE(i, s) == 2)
+            strict = strict + (VOTE(i, s) == 1)
         :: else
         fi
     }
@@ -82,7 +83,7 @@ inline decide(i, accused, at)
 #ifdef WEAKEN_first_verdict_stays /* later votes do not change the limit */
     :: count >= needed && verdict[i * 2 + at] > 0 -> skip
 #endif
-    :: else -> verdict[i * 2 + at] = (strict >= needed -> 2 : 1)
+    :: else -> verdict[i * 2 + at] = (strict >= needed -> 1 : 2)
     fi;
     s = 0; count = 0; strict = 0; needed = 0
 }
@@ -109,7 +110,7 @@ inline look_at_members(i)
     decide_all(i)
 }
 
-/* votes_take: the strictest vote of a voter counts */
+/* votes_take: the latest vote of a voter counts */
 #ifdef WEAKEN_first_vote_stays /* a stored vote is not replaced */
 #define IS_NEW(i, s, v) (VOTE(i, s) == 0)
 #else
@@ -133,7 +134,7 @@ inline order(m, is_expelled)
 
 #define MAY_ORDER (!is_over && issued < ORDERS)
 #define MAY_SIGN(s, v) (!is_over && !SIGNED(s, v))
-/* votes_cast: an honest node votes once against a member, as far as it remembers. */
+/* votes_cast: an honest node votes once about near rumors of a member, as far as it remembers. */
 #define CAST(i, s, v)                                                                              \
     :: d_step {                                                                                    \
         MAY_SIGN(s, v) && VOTE(i, s) == 0 && MAY_COUNT(i, s) ->                                    \

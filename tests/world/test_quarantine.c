@@ -252,18 +252,98 @@ static void a_member_expelled_by_the_operator_has_no_vote(void **state)
     must_be_in(); /* three of four votes are needed */
 }
 
-static void replaced_votes_are_accepted_once_a_second(void **state)
+/* Gives node 0 a vote. The messenger is too silent to stay connected for long. */
+static void give(uint32_t voter, uint64_t incarnation, uint32_t keep)
+{
+    uint8_t bytes[VOTE_BYTES];
+    struct vote vote = {.incarnation = incarnation, .keep = keep};
+    memcpy(vote.voter, world.nodes[voter].identity.id, ID_BYTES);
+    memcpy(vote.accused, world.nodes[ACCUSED].identity.id, ID_BYTES);
+    vote_create(&vote, &world.nodes[voter].identity, node_context(world.nodes[0].node), bytes);
+    world_vote(&world, 0, bytes);
+}
+
+/* Returns how many votes node 0 has stored after another one by the messenger. */
+static uint32_t stored_after(uint32_t keep)
+{
+    give(NODES, incarnation_of_accused(), keep);
+    return node_votes_changes(world.nodes[0].node);
+}
+
+/* Only later votes replace a vote. */
+static void a_vote_is_replaced_once_a_minute(void **state)
 {
     (void)state;
     start(true);
-    const struct node *node = world.nodes[0].node;
-    for (uint32_t keep = 9; keep > 0; keep--)
-        vote(NODES, keep);
-    assert_int_equal(node_votes_changes(node), 2);
+    assert_int_equal(stored_after(1), 1);
+    assert_int_equal(stored_after(0), 1);
+    assert_int_equal(stored_after(2), 2);
+    assert_int_equal(stored_after(3), 2);
+    run(59 * SECOND_NS);
+    assert_int_equal(stored_after(3), 2);
     run(SECOND_NS);
-    vote(NODES, 1);
-    assert_int_equal(node_votes_changes(node), 3);
+    assert_int_equal(stored_after(1), 2);
+    assert_int_equal(stored_after(3), 3);
     must_be_in();
+}
+
+#define FAR 16385 /* rumors that separate votes */
+
+/* The votes of nodes 1 and 2 count together, and then also that of node 0, which has voted again.
+ */
+static void votes_about_distant_rumors_do_not_add_up(void **state)
+{
+    (void)state;
+    start(true);
+    const uint64_t incarnation = incarnation_of_accused();
+    give(0, incarnation, 0);
+    give(1, incarnation, FAR);
+    give(2, incarnation, 2 * FAR - 1);
+    must_be_in();
+    for (uint32_t i = 0; i < ACCUSED; i++)
+        assert_int_equal(votes_against(world.nodes[i].node, world.nodes[ACCUSED].identity.id), 2);
+    give(0, incarnation, 2 * FAR - 2);
+    run(3 * SECOND_NS);
+    for (uint32_t i = 0; i < ACCUSED; i++) {
+        const struct proof *proof =
+            proofs_against(world.nodes[i].node, world.nodes[ACCUSED].identity.id);
+        assert_non_null(proof);
+        assert_int_equal(proof->keep, 2 * FAR - 1);
+    }
+    must_agree(20 * SECOND_NS);
+}
+
+static void votes_about_starts_of_different_days_do_not_add_up(void **state)
+{
+    const uint64_t far_ms = 16384 * 1000;
+    (void)state;
+    start(true);
+    const uint64_t first = incarnation_of_accused();
+    give(0, first, 0);
+    give(1, first + far_ms, 0);
+    give(2, first + far_ms + 1, 0);
+    must_be_in();
+    give(NODES, first + far_ms / 2, 0);
+    run(3 * SECOND_NS);
+    for (uint32_t i = 0; i < ACCUSED; i++)
+        assert_non_null(proofs_against(world.nodes[i].node, world.nodes[ACCUSED].identity.id));
+}
+
+/* A voter whose vote was needed moves it to another time. */
+static void an_expulsion_ends_when_a_needed_vote_moves(void **state)
+{
+    (void)state;
+    start(true);
+    const uint64_t incarnation = incarnation_of_accused();
+    vote(0, 0);
+    vote(1, 0);
+    vote(2, 0);
+    must_be_voted_out(0);
+    give(0, incarnation, FAR);
+    run(3 * SECOND_NS);
+    for (uint32_t i = 0; i < ACCUSED; i++)
+        assert_null(proofs_against(world.nodes[i].node, world.nodes[ACCUSED].identity.id));
+    must_agree(20 * SECOND_NS);
 }
 
 static void two_thirds_of_the_required_votes_cause_a_warning(void **state)
@@ -363,7 +443,10 @@ int main(void)
         TOLD(an_extreme_vote_does_not_move_the_decision),
         TOLD(votes_are_known_after_a_restart),
         TOLD(a_member_expelled_by_the_operator_has_no_vote),
-        TOLD(replaced_votes_are_accepted_once_a_second),
+        TOLD(a_vote_is_replaced_once_a_minute),
+        TOLD(votes_about_distant_rumors_do_not_add_up),
+        TOLD(votes_about_starts_of_different_days_do_not_add_up),
+        TOLD(an_expulsion_ends_when_a_needed_vote_moves),
         TOLD(two_thirds_of_the_required_votes_cause_a_warning),
         TOLD(votes_have_no_effect_without_quarantine),
         TOLD(a_majority_may_be_lost_when_members_are_added),

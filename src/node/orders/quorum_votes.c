@@ -8,22 +8,27 @@
 #include "wire/message.h"
 
 #define AT_ONCE 256 /* maximum votes per message */
+/* Votes count together if they name rumors of one incarnation that are at most this many rumors
+ * apart, or rumors of two incarnations that started at most this many seconds apart. */
+#define VOTES_APART (1u << 14)
+/* Least time between two replacements of a vote. */
+#define REPLACE_NS (60 * SECOND_NS)
 
 _Static_assert(AT_ONCE *VOTE_BYTES + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
 
 struct known_vote {
     struct vote vote;
     uint8_t bytes[VOTE_BYTES]; /* the vote with its signature */
+    uint64_t replaced_ns;      /* time of its last replacement; 0 = never */
 };
 
 struct votes {
     /* [NODE_VOTES] sorted by accused and voter; NULL = votes are configured off. */
     struct known_vote *known;
     uint32_t count;
-    uint32_t changes;     /* votes added, replaced or removed since the start */
-    uint64_t hash;        /* hash of all votes, whatever their order */
-    uint32_t members;     /* admitted_voters in the last votes_on_members; 0 = no vote counts */
-    uint64_t replaced_ns; /* time when a vote was last replaced by a stricter one; 0 = never */
+    uint32_t changes; /* votes added, replaced or removed since the start */
+    uint64_t hash;    /* hash of all votes, whatever their order */
+    uint32_t members; /* admitted_voters in the last votes_on_members; 0 = no vote counts */
 };
 
 size_t votes_arena_bytes(const struct node_options *options)
@@ -81,16 +86,27 @@ static struct known_vote *find(const struct votes *votes, const struct vote *vot
                : NULL;
 }
 
-static void put(struct votes *votes, const struct vote *vote, const uint8_t *bytes)
+/* Returns true if these votes against one member count together. The first one is not the later. */
+static bool are_near(const struct vote *one, const struct vote *other)
+{
+    CHECK(vote_compare(one, other) <= 0);
+    return one->incarnation == other->incarnation
+               ? other->keep - one->keep <= VOTES_APART
+               : other->incarnation - one->incarnation <= VOTES_APART * 1000ull;
+}
+
+static void put(struct votes *votes, const struct vote *vote, const uint8_t *bytes, uint64_t now_ns)
 {
     struct known_vote *known = find(votes, vote);
     CHECK(known || votes->count < NODE_VOTES);
     if (known) {
         votes->hash -= hash_of(&known->vote);
+        known->replaced_ns = now_ns;
     } else {
         const uint32_t at = place_of(votes, vote);
         known = &votes->known[at];
         memmove(known + 1, known, (votes->count++ - at) * sizeof *known);
+        known->replaced_ns = 0;
     }
     known->vote = *vote;
     memcpy(known->bytes, bytes, VOTE_BYTES);
@@ -108,7 +124,7 @@ struct votes *votes_new(struct arena *arena, const struct node *node)
     for (size_t at = 0; at < kept->bytes; at += VOTE_BYTES) {
         struct vote vote;
         CHECK(vote_parse(kept->at + at, &vote) == OK);
-        put(votes, &vote, kept->at + at);
+        put(votes, &vote, kept->at + at, 0);
     }
     votes->changes = 0;
     return votes;
@@ -130,18 +146,16 @@ enum error node_votes_check(const struct node_options *options, struct problem *
     return OK;
 }
 
-/* Returns true if the vote may be stored, as a new one or in place of a less strict one. Honest
- * nodes never replace a vote, so this node replaces at most one a second. A replacement that comes
- * too early will be sent again. */
+/* Returns true if the vote may be stored, as a new one or in place of an earlier one. A replacement
+ * that comes too early will be sent again. */
 static bool has_place(const struct node *node, const struct vote *vote)
 {
-    const struct votes *votes = node->votes;
-    const struct known_vote *known = find(votes, vote);
-    CHECK(votes->replaced_ns <= node->now_ns);
+    const struct known_vote *known = find(node->votes, vote);
     if (!known)
-        return votes->count < NODE_VOTES;
-    return vote_compare(vote, &known->vote) < 0 &&
-           (votes->replaced_ns == 0 || node->now_ns - votes->replaced_ns >= SECOND_NS);
+        return node->votes->count < NODE_VOTES;
+    CHECK(known->replaced_ns <= node->now_ns);
+    return vote_compare(vote, &known->vote) > 0 &&
+           (known->replaced_ns == 0 || node->now_ns - known->replaced_ns >= REPLACE_NS);
 }
 
 enum error votes_take(struct node *node, const uint8_t in[static VOTE_BYTES], bool *is_new)
@@ -158,26 +172,41 @@ enum error votes_take(struct node *node, const uint8_t in[static VOTE_BYTES], bo
     error = vote_verify(in, node->context);
     if (error != OK)
         return error;
-    if (find(votes, &vote))
-        votes->replaced_ns = node->now_ns;
-    put(votes, &vote, in);
+    put(votes, &vote, in, node->now_ns);
     *is_new = true;
     return OK;
+}
+
+static struct vote own_vote(const struct node *node, const uint8_t accused[static ID_BYTES],
+                            uint64_t incarnation, uint32_t keep)
+{
+    struct vote vote = {.incarnation = incarnation, .keep = keep};
+    memcpy(vote.accused, accused, ID_BYTES);
+    memcpy(vote.voter, node->options.identity->id, ID_BYTES);
+    return vote;
+}
+
+bool votes_may_cast(const struct node *node, const uint8_t accused[static ID_BYTES],
+                    uint64_t incarnation, uint32_t keep)
+{
+    const struct vote vote = own_vote(node, accused, incarnation, keep);
+    const struct known_vote *before = find(node->votes, &vote);
+    if (!votes_count_here(node) || !admitted_may_vote(node, vote.voter) ||
+        !admitted_may_vote(node, vote.accused))
+        return false;
+    return before ? vote_compare(&vote, &before->vote) > 0 && !are_near(&before->vote, &vote)
+                  : node->votes->count < NODE_VOTES;
 }
 
 bool votes_cast(struct node *node, const uint8_t accused[static ID_BYTES], uint64_t incarnation,
                 uint32_t keep)
 {
     uint8_t bytes[VOTE_BYTES];
-    struct vote vote = {.incarnation = incarnation, .keep = keep};
-    memcpy(vote.accused, accused, ID_BYTES);
-    memcpy(vote.voter, node->options.identity->id, ID_BYTES);
-    if (!votes_count_here(node) || !admitted_may_vote(node, vote.voter) ||
-        !admitted_may_vote(node, vote.accused) || find(node->votes, &vote) ||
-        node->votes->count == NODE_VOTES)
+    const struct vote vote = own_vote(node, accused, incarnation, keep);
+    if (!votes_may_cast(node, accused, incarnation, keep))
         return false;
     vote_create(&vote, node->options.identity, node->context, bytes);
-    put(node->votes, &vote, bytes);
+    put(node->votes, &vote, bytes, node->now_ns);
     for (uint32_t i = 0; connection_neighbour(node, &i); i++)
         votes_say_one(node, connection_at(node, i), bytes);
     return true;
@@ -199,33 +228,61 @@ static const struct known_vote *against(const struct node *node,
     return *count > 0 ? &votes->known[at] : NULL;
 }
 
-uint32_t votes_against(const struct node *node, const uint8_t accused[static ID_BYTES])
-{
-    uint32_t count;
-    (void)against(node, accused, &count);
-    return votes_count_here(node) ? count : 0;
-}
-
 static int by_what_is_left(const void *one, const void *other)
 {
     return vote_compare(one, other);
+}
+
+/* Copies the votes against this member, strictest first, and returns their number. */
+static uint32_t sort_against(const struct node *node, const uint8_t accused[static ID_BYTES],
+                             struct vote sorted[static NODE_VOTERS])
+{
+    uint32_t count;
+    const struct known_vote *known = against(node, accused, &count);
+    CHECK(count <= NODE_VOTERS); /* each member has at most one vote against the accused */
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i] = known[i].vote;
+    qsort(sorted, count, sizeof *sorted, by_what_is_left);
+    return count;
+}
+
+/* Returns how many of these sorted votes count together with the first one. */
+static uint32_t count_near(const struct vote *sorted, uint32_t count)
+{
+    uint32_t near = 0;
+    CHECK(count > 0);
+    while (near < count && are_near(&sorted[0], &sorted[near]))
+        near++;
+    return near;
+}
+
+uint32_t votes_against(const struct node *node, const uint8_t accused[static ID_BYTES])
+{
+    struct vote sorted[NODE_VOTERS];
+    uint32_t most = 0;
+    if (!votes_count_here(node))
+        return 0;
+    const uint32_t count = sort_against(node, accused, sorted);
+    for (uint32_t i = 0; i < count; i++)
+        most = u32_max(most, count_near(sorted + i, count - i));
+    return most;
 }
 
 bool votes_decide(const struct node *node, const uint8_t accused[static ID_BYTES],
                   struct proof *decision)
 {
     struct vote sorted[NODE_VOTERS];
-    uint32_t count;
-    const struct known_vote *known = against(node, accused, &count);
-    if (!votes_count_here(node) || count < votes_needed(node))
+    if (!votes_count_here(node))
         return false;
-    CHECK(count <= NODE_VOTERS); /* each member has at most one vote against the accused */
-    for (uint32_t i = 0; i < count; i++)
-        sorted[i] = known[i].vote;
-    qsort(sorted, count, sizeof *sorted, by_what_is_left);
-    const struct vote *middle = &sorted[votes_needed(node) - 1];
-    *decision = (struct proof){
-        .kind = PROOF_VOTES, .incarnation = middle->incarnation, .keep = middle->keep};
+    const uint32_t count = sort_against(node, accused, sorted), needed = votes_needed(node);
+    uint32_t first = 0;
+    while (first < count && count_near(sorted + first, count - first) < needed)
+        first++;
+    if (first == count)
+        return false;
+    const struct vote *limit = &sorted[first + needed - 1];
+    *decision =
+        (struct proof){.kind = PROOF_VOTES, .incarnation = limit->incarnation, .keep = limit->keep};
     memcpy(decision->author, accused, ID_BYTES);
     return true;
 }

@@ -10,12 +10,17 @@
  * vote. A member expelled by votes or a proof keeps its vote, otherwise the order of expulsions
  * would matter.
  *
- * Votes of more than half of the members expel the accused. The number of its rumors that stay is
- * the median over the members, counting a missing vote as no limit. A minority moves the median
- * only between values that others voted for. Of a voter's votes against one accused the strictest
- * counts, and no vote is ever withdrawn. So the result is a function of the votes and the members,
- * whatever the order of arrival, and further votes never readmit an expelled member. New members
- * may end a majority. Tests: tests/world/test_quarantine.c.
+ * Votes of more than half of the members expel the accused, if they count together: they name
+ * rumors of one incarnation at most VOTES_APART apart, or of incarnations that started within as
+ * many seconds. So false votes of different weeks never add up, and no clock is read. Of several
+ * such majorities the strictest counts. The number of rumors that stay is the median over the
+ * members, counting every other vote as no limit. A minority moves the median only between values
+ * that others voted for.
+ *
+ * Of a voter's votes against one accused the latest counts, by incarnation and number. A node votes
+ * again if it finds harm beyond its old vote's reach. So the result is a function of the votes and
+ * the members, whatever the order of arrival. New members may end a majority, and so may a voter
+ * that moves its vote. Tests: tests/world/test_quarantine.c.
  */
 #ifndef HEARSAY_NODE_ORDERS_QUORUM_VOTES_H
 #define HEARSAY_NODE_ORDERS_QUORUM_VOTES_H
@@ -37,7 +42,7 @@ bool votes_count_here(const struct node *node);
 uint32_t votes_needed(const struct node *node);
 
 /* Stores a vote by one member against another, and sets *is_new. Sets *is_new to false and returns
- * OK if the vote does not count, is not stricter than this voter's last one, or cannot be stored
+ * OK if the vote does not count, is not later than this voter's last one, or cannot be stored
  * now. Returns MALFORMED or FORGED if the bytes are no vote. */
 enum error votes_take(struct node *node, const uint8_t in[static VOTE_BYTES],
                       bool *is_new) MUST_USE;
@@ -45,6 +50,10 @@ enum error votes_take(struct node *node, const uint8_t in[static VOTE_BYTES],
  * node has voted against that member before, the vote would not count, or the table is full. */
 bool votes_cast(struct node *node, const uint8_t accused[static ID_BYTES], uint64_t incarnation,
                 uint32_t keep);
+
+/* Returns true if votes_cast would cast this vote. */
+bool votes_may_cast(const struct node *node, const uint8_t accused[static ID_BYTES],
+                    uint64_t incarnation, uint32_t keep);
 
 /* Returns the number of votes against this member; 0 unless votes_count_here. */
 uint32_t votes_against(const struct node *node, const uint8_t accused[static ID_BYTES]);
