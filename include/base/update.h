@@ -45,6 +45,8 @@ struct base_trial {
     uint32_t samples; /* number of test samples or positions; 0 = the learner evaluates nothing */
     double before;    /* accuracy of the base, 0 .. 1 */
     double after;     /* accuracy of the base with the updates added, 0 .. 1 */
+    /* Mean loss without and with the updates: in nats, or in parts of the targets' variance. */
+    double loss_before, loss_after;
 };
 
 /* Parameters of one publication (used by model/exchange/replica.h). */

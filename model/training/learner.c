@@ -443,6 +443,12 @@ struct evaluation learner_evaluate(struct learner *learner, bool all)
     return score(learner, all);
 }
 
+/* Returns the loss in nats; of a regression, in parts of the targets' variance. */
+static double unexplained(const struct evaluation *evaluation)
+{
+    return evaluation->is_regression ? 1 - evaluation_r2(evaluation) : evaluation->loss;
+}
+
 struct base_trial learner_trial(struct learner *learner, const struct update *updates,
                                 uint32_t count)
 {
@@ -453,7 +459,9 @@ struct base_trial learner_trial(struct learner *learner, const struct update *up
     const struct evaluation after = score(learner, false);
     return (struct base_trial){.samples = before.samples,
                                .before = evaluation_accuracy(&before),
-                               .after = evaluation_accuracy(&after)};
+                               .after = evaluation_accuracy(&after),
+                               .loss_before = unexplained(&before),
+                               .loss_after = unexplained(&after)};
 }
 
 struct evaluation learner_evaluate_average(struct learner *learner, bool all)

@@ -299,9 +299,13 @@ static double loss_with(const struct random_walk *random_walk, const struct upda
 struct base_trial random_walk_trial(const struct random_walk *random_walk,
                                     const struct update *updates, uint32_t count)
 {
+    const double before = loss_with(random_walk, NULL, 0);
+    const double after = loss_with(random_walk, updates, count);
     return (struct base_trial){.samples = 1000,
-                               .before = 1 / loss_with(random_walk, NULL, 0),
-                               .after = 1 / loss_with(random_walk, updates, count)};
+                               .before = 1 / before,
+                               .after = 1 / after,
+                               .loss_before = before,
+                               .loss_after = after};
 }
 
 void random_walk_read_block(const struct random_walk *random_walk, size_t first, size_t count,

@@ -115,8 +115,7 @@ enum error experiment_open(struct experiment *experiment, const struct scenario 
     enum error error = open_device(experiment, problem);
     if (error != OK || scenario->made_up)
         return error;
-    struct dataset test = {0};
-    error = setup_data(&scenario->config, &experiment->train, &test, problem);
+    error = setup_data(&scenario->config, &experiment->train, &experiment->test, problem);
     if (error == OK)
         error = cut_shards(experiment, problem);
     if (error == OK) {
@@ -125,12 +124,11 @@ enum error experiment_open(struct experiment *experiment, const struct scenario 
                             &experiment->arena, experiment->backend, &experiment->made, problem);
     }
     if (error == OK) {
-        experiment->evaluator =
-            evaluator_new(&experiment->arena, experiment->backend, experiment->made.model, &test);
+        experiment->evaluator = evaluator_new(&experiment->arena, experiment->backend,
+                                              experiment->made.model, &experiment->test);
         experiment->weights = arena_alloc(&experiment->arena, experiment_parameters(experiment),
                                           sizeof *experiment->weights);
     }
-    dataset_free(&test);
     return error;
 }
 
@@ -142,6 +140,7 @@ void experiment_close(struct experiment *experiment)
         model_free(experiment->made.model);
     shards_free(&experiment->shards);
     dataset_free(&experiment->train);
+    dataset_free(&experiment->test);
     if (experiment->backend)
         experiment->backend->close(experiment->backend);
     arena_release(&experiment->arena);
@@ -177,11 +176,15 @@ struct learner *experiment_learner(struct experiment *experiment, uint32_t i, st
     if (trains)
         CHECK(shards_take(&experiment->shards, &experiment->train, i, &shard, &problem) == OK);
     flip_labels(experiment, i, &shard);
-    struct learner_options options = setup_learner_options(config, &experiment->made, i, 0);
+    struct dataset test = experiment->test;
+    struct learner_options options =
+        setup_learner_options(config, &experiment->made, i, test.count);
+    test.count = options.test_to;
     if (i > 0 || experiment->scenario->strategy != STRATEGY_GOSSIP)
         options.averages = false; /* the report shows an averaged base only for the first node */
-    struct learner *learner = learner_new(arena, experiment->backend, experiment->made.model,
-                                          trains ? &shard : NULL, NULL, &options);
+    struct learner *learner =
+        learner_new(arena, experiment->backend, experiment->made.model, trains ? &shard : NULL,
+                    experiment->scenario->quarantines ? &test : NULL, &options);
     dataset_free(&shard);
     free(config);
     return learner;

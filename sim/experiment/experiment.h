@@ -22,6 +22,7 @@ struct experiment {
     struct arena arena;
     struct backend *backend;
     struct dataset train;    /* training set; empty with made up updates */
+    struct dataset test;     /* test set; empty with made up updates */
     struct shards shards;    /* one shard of the training set for each node */
     struct setup_model made; /* model that all nodes share */
     uint32_t batch; /* largest possible batch of a node; ideal: sum of all nodes' batches */

@@ -18,10 +18,8 @@
 /* Speed, as a multiple of the median, from which the permitted length no longer grows; weight_max
  * if that is set and lower. */
 #define FASTER_MOST 16
-/* Bound for the sum `beyond`. */
+/* Bound for the sum `beyond`, and its largest step: one step from 0 never exceeds the bound. */
 #define BEYOND_MOST 2.0
-/* Largest step of the sum `beyond`: one step from 0 never exceeds the bound. */
-#define HIT_MOST 2.0
 /* Maximum rumors of one publication, except of a new incarnation's first. */
 #define PIECES_MOST 64
 /* Unclaimed seconds of learning that a member may keep for later, at most; no limit applies while
@@ -90,6 +88,7 @@ struct account {
     uint32_t compared;
     /* byzantine_next has returned this member, and the evidence has not faded since */
     bool was_returned;
+    bool is_harmful; /* the member's last trial has shown harm */
 };
 
 struct byzantine {
@@ -99,6 +98,7 @@ struct byzantine {
     /* [incarnations_max] index of the origin's account + 1; 0 = no rumor yet. */
     uint32_t *account_index;
     double *sorted; /* [incarnations_max] scratch buffer for the median */
+    uint32_t next;  /* index of the account that byzantine_next looks at first */
     double typical; /* median of `usual` over members; NAN = unknown */
     /* Median, over members, of length_of(usual_size); 0 = unknown. */
     double typical_length;
@@ -239,8 +239,8 @@ static void judge(const struct node *node, struct account *account)
     CHECK(account->pieces > 0);
     const struct size *size = account->counts ? &account->usual_size : &account->size;
     const double by = length_of(node, origin, size) / most - 1;
-    if (account->counts || by > HIT_MOST)
-        count(&account->beyond, fmin(by, HIT_MOST), account->began[0]);
+    if (account->counts || by > BEYOND_MOST)
+        count(&account->beyond, fmin(by, BEYOND_MOST), account->began[0]);
 }
 
 static bool begins_publication(const struct node *node, const struct account *account,
@@ -348,7 +348,7 @@ static double credited(const struct node *node, struct account *account,
 
 /* Starts to judge a new incarnation of the member. It may have trained alone, so its first rumors
  * are judged as one publication, and count only if they exceed the permitted length more than 1 +
- * HIT_MOST times. This also catches a member that restarts before every attack. */
+ * BEYOND_MOST times. This also catches a member that restarts before every attack. */
 static void begin_stream(const struct node *node, struct account *account, uint32_t origin_index)
 {
     CHECK(account->came_ns > 0 && account->origin_index != origin_index);
@@ -539,7 +539,7 @@ struct byzantine_finding byzantine_finding_of(const struct node *node, uint32_t 
     const struct size *size = &account->usual_size;
     const bool has_length = byzantine->typical_length > 0 && size->samples > 0;
     return (struct byzantine_finding){
-        .harms = harms(account) && origin_index == account->origin_index,
+        .harms = (harms(account) || account->is_harmful) && origin_index == account->origin_index,
         .agreement = account->compared > 0 ? account->usual : (double)NAN,
         .typical = byzantine->typical,
         .length = has_length
@@ -549,9 +549,10 @@ struct byzantine_finding byzantine_finding_of(const struct node *node, uint32_t 
 
 const struct origin *byzantine_next(struct node *node)
 {
-    const struct versions *versions = broadcast_versions(node);
-    for (uint32_t i = 0; i < versions->count; i++) {
-        struct account *account = &node->byzantine->accounts[i];
+    struct byzantine *byzantine = node->byzantine;
+    const uint32_t count = broadcast_versions(node)->count;
+    for (uint32_t looked = 0; looked < count; looked++) {
+        struct account *account = &byzantine->accounts[byzantine->next++ % count];
         if (account->against.sum <= AGAINST_MOST / 2 && account->beyond.sum <= BEYOND_MOST / 2)
             account->was_returned = false;
         if (account->was_returned || !harms(account))
@@ -560,6 +561,14 @@ const struct origin *byzantine_next(struct node *node)
         return latest_of(node, account);
     }
     return NULL;
+}
+
+void byzantine_on_tried(struct node *node, uint32_t origin_index, bool is_harmful)
+{
+    struct account *account = account_to_update(node, origin_index);
+    account->is_harmful = is_harmful;
+    account->against.sum = account->beyond.sum = 0;
+    account->was_returned = false;
 }
 
 /* Returns true if the member published `one` before `other`. */
@@ -594,7 +603,8 @@ void byzantine_describe(const struct node *node, const struct origin *origin, ch
 {
     const uint32_t origin_index = versions_index(broadcast_versions(node), origin);
     const struct byzantine_finding of = byzantine_finding_of(node, origin_index);
-    const bool opposes = account_of(node, origin_index)->against.sum > AGAINST_MOST;
+    const struct account *account = account_of(node, origin_index);
+    const bool opposes = account->against.sum / AGAINST_MOST > account->beyond.sum / BEYOND_MOST;
     if (opposes && isnan(of.typical)) /* the others have just left */
         (void)snprintf(out, room, "opposes this node's progress (agreement %.2f)", of.agreement);
     else if (opposes)

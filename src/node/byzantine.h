@@ -2,7 +2,7 @@
  *
  *   a rumor arrives ──► length of its publication per credited sample
  *     allowed    a multiple of the median, larger for a faster member
- *     beyond     Σ min(moving average / allowed - 1, HIT_MOST), never below 0       > BEYOND_MOST
+ *     beyond     Σ min(moving average / allowed - 1, BEYOND_MOST), never below 0    > BEYOND_MOST
  *                once per publication, when the next one starts
  *   the learner has applied it ──► agreement with the residual, the cosine (exchange/replica.h)
  *     usual      its moving average; typical: the median over members
@@ -39,7 +39,7 @@
  * older ones, and taking those out would harm more than it repairs.
  *
  * This is one node's view: with very unlike data an honest node sometimes suspects another. The
- * consequences are in quarantine.h. Tests: tests/world/test_byzantine.c and test_member_account.c;
+ * consequences are in quarantine.h, where a trial decides. Tests: tests/world/test_byzantine.c and test_member_account.c;
  * measured by tests/bench/bench_attacks.py.
  */
 #ifndef HEARSAY_NODE_BYZANTINE_H
@@ -80,6 +80,9 @@ void byzantine_review(struct node *node);
 /* Returns the next origin whose rumors are found harmful; NULL if there is none. Returns a member
  * again only after the evidence against it has faded, or in a new incarnation. */
 const struct origin *byzantine_next(struct node *node);
+/* Records what a trial of this origin's member has shown, and forgets the evidence that led to the
+ * trial. */
+void byzantine_on_tried(struct node *node, uint32_t origin_index, bool is_harmful);
 /* The finding about one origin; NAN = unknown. harms: its rumors are harmful. agreement: moving
  * average of their agreement with the residual. typical: median of `agreement` over members.
  * length: average length of the origin's publications divided by the median. */

@@ -1,10 +1,12 @@
 #include "node/quarantine.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/retract.h"
+#include "node/broadcast/trial.h"
 #include "node/broadcast/withheld.h"
 #include "node/byzantine.h"
 #include "node/expulsion.h"
@@ -18,16 +20,21 @@
 #include "wire/message.h"
 
 #define HELD_NS (10 * SECOND_NS) /* time in which members may vote about a withheld publication */
-/* Least time from the start of withholding to the trial, in which the publication arrives. */
+/* Least time from the start of withholding to the trial, in which the publication arrives, and most
+ * time from a passed trial to the release, in which other members may vote. */
 #define TRIAL_NS (3 * SECOND_NS)
-/* Maximum time from a passed trial to the release, in which other members may vote. */
-#define PASSED_NS (3 * SECOND_NS)
 /* A node votes against the author of withheld rumors if they leave less than this part of its
  * accuracy. */
 #define LEFT_LEAST 0.5
 /* The loss of accuracy must also exceed this many standard errors, of which each is at most
  * 0.5 / sqrt(samples). */
 #define ERRORS 6
+/* A node votes against a suspect if the loss is higher with its last rumors by more than this part
+ * of the loss (or of 1 if that is more), divided by the number of live members. */
+#define HARM_LEAST 0.1
+/* After a trial of a suspect that causes no vote, the next one waits this many times as long as
+ * that trial took. */
+#define TRIAL_REST 20
 /* A publication that this node has voted against is withheld for this time, so that absent members
  * or the operator can decide. */
 #define CONDEMNED_NS (300 * SECOND_NS)
@@ -52,10 +59,15 @@ struct withholding {
 struct quarantine {
     /* Hash of the members whose vote counts, at the last call of look_at_members. */
     uint64_t members;
-    uint64_t joined_ns;     /* time of the first review after the node joined; 0 = not joined */
-    uint32_t trial;         /* origin index + 1 of the trial that is due or under way; 0 = none */
-    bool is_trial_given;    /* the learner was given this trial */
-    bool is_inactive_noted; /* a note has said that votes do not count */
+    uint64_t joined_ns;  /* time of the first review after the node joined; 0 = not joined */
+    uint32_t trial;      /* origin index + 1 of the trial that is due or under way; 0 = none */
+    bool is_trial_given; /* the learner was given this trial */
+    bool is_of_suspect; /* the trial is of a member that seems harmful, not of a long publication */
+    uint64_t incarnation; /* with is_of_suspect: incarnation of the first rumor that a vote names */
+    uint32_t keep;        /* with is_of_suspect: number of that rumor */
+    uint64_t given_ns;    /* time when the learner was given this trial */
+    uint64_t rest_ns;     /* earliest time of the next trial with is_of_suspect */
+    bool is_inactive_noted;           /* a note has said that votes do not count */
     struct withholding *withholdings; /* [incarnations_max] by origin index */
 };
 
@@ -178,14 +190,26 @@ static void note_inactive(struct node *node)
 
 /* Adds a note that this node finds the origin's rumors harmful. It only informs: this node's own
  * data may be the unusual ones. */
-static void note_finding(struct node *node, const struct origin *origin, bool have_voted)
+static void note_finding(struct node *node, const struct origin *origin)
 {
     char how[128];
     byzantine_describe(node, origin, how, sizeof how);
     struct note *note =
-        notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_INFO, "its rumor stream %s%s", how,
-                  have_voted ? "; this node votes to expel it"
-                             : "; it is harmful, or its data differ from this node's");
+        notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_INFO,
+                  "its rumor stream %s; it is harmful, or its data differ from this node's", how);
+    identity_text(note->who, origin->id);
+}
+
+static void note_own_vote(struct node *node, const struct origin *origin,
+                          const struct base_trial *trial)
+{
+    char how[128], tried[64] = "";
+    byzantine_describe(node, origin, how, sizeof how);
+    if (trial->samples > 0)
+        (void)snprintf(tried, sizeof tried, ", the loss is %.4f with its last rumors, %.4f without",
+                       trial->loss_before, trial->loss_after);
+    struct note *note = notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_INFO,
+                                  "its rumor stream %s%s; this node votes to expel it", how, tried);
     identity_text(note->who, origin->id);
 }
 
@@ -226,33 +250,97 @@ static struct stream_point within_reach(const struct node *node, struct stream_p
     return from;
 }
 
-/* Casts this node's vote that the member's rumors leave the base from `from` on, or from its first
- * withheld rumor on if that is earlier. Returns false if this node has voted before, or votes do
- * not count. */
-static bool cast(struct node *node, const struct origin *origin, struct stream_point from)
+/* Returns the limit of a vote that the member's rumors leave the base from `from` on, or from its
+ * first withheld rumor on if that is earlier. */
+static struct stream_point limit_of(const struct node *node, struct stream_point from)
 {
-    from = within_reach(node, with_held(node, from));
-    return votes_cast(node, origin->id,
-                      broadcast_versions(node)->origins[from.origin_index].incarnation, from.seq);
+    return within_reach(node, with_held(node, from));
 }
 
-static void on_harmful(struct node *node, const struct origin *origin)
+static uint64_t incarnation_at(const struct node *node, struct stream_point at)
 {
-    if (verdict_reason(node, origin->id))
+    CHECK(at.origin_index < broadcast_versions(node)->count);
+    return broadcast_versions(node)->origins[at.origin_index].incarnation;
+}
+
+/* Requests a trial of a member that seems harmful. Returns false if the member is expelled, or if
+ * this node has voted against it and would not vote again. */
+static bool request_of_suspect(struct node *node, const struct origin *origin)
+{
+    struct quarantine *quarantine = node->quarantine;
+    const struct stream_point limit = limit_of(node, byzantine_from(node, origin));
+    const uint64_t incarnation = incarnation_at(node, limit);
+    CHECK(quarantine->trial == 0);
+    if (verdict_reason(node, origin->id) ||
+        !votes_may_cast(node, origin->id, incarnation, limit.seq))
+        return false;
+    quarantine->trial = versions_index(broadcast_versions(node), origin) + 1;
+    quarantine->is_trial_given = false;
+    quarantine->is_of_suspect = true;
+    quarantine->incarnation = incarnation;
+    quarantine->keep = limit.seq;
+    return true;
+}
+
+/* Tries the next member that seems harmful. */
+static void try_harmful(struct node *node)
+{
+    struct quarantine *quarantine = node->quarantine;
+    const struct origin *origin;
+    if (node->now_ns < quarantine->rest_ns || !joining_has_joined(node) || !base_is_whole(node))
         return;
-    const bool have_voted = cast(node, origin, byzantine_from(node, origin));
-    note_finding(node, origin, have_voted);
+    while (quarantine->trial == 0 && (origin = byzantine_next(node)))
+        if (!request_of_suspect(node, origin))
+            byzantine_on_tried(node, versions_index(broadcast_versions(node), origin), true);
+}
+
+/* Adds notes about members that seem harmful, where votes do not count. */
+static void note_harmful(struct node *node)
+{
+    const struct origin *origin;
+    CHECK(!votes_count_here(node));
+    while ((origin = byzantine_next(node)))
+        if (!verdict_reason(node, origin->id))
+            note_finding(node, origin);
+}
+
+/* Returns true if the loss is enough higher with the suspect's rumors than without them, or if this
+ * node has no test samples. A base without a loss is worse than any other. */
+static bool is_harmful(const struct node *node, const struct base_trial *trial)
+{
+    const double with = trial->loss_before, without = trial->loss_after;
+    const double least = HARM_LEAST * fmax(with, 1) / membership_live(node);
+    return trial->samples == 0 || (isfinite(without) && !(with - without <= least));
+}
+
+/* Votes against a suspect if the base is better without its rumors. */
+static void on_suspect_tried(struct node *node, uint32_t origin_index,
+                             const struct base_trial *trial)
+{
+    struct quarantine *quarantine = node->quarantine;
+    const struct origin *origin = &broadcast_versions(node)->origins[origin_index];
+    CHECK(quarantine->given_ns <= node->now_ns);
+    const bool harms = is_harmful(node, trial);
+    const bool have_voted = harms && !verdict_reason(node, origin->id) &&
+                            votes_cast(node, origin->id, quarantine->incarnation, quarantine->keep);
+    if (have_voted)
+        note_own_vote(node, origin, trial);
+    else
+        quarantine->rest_ns = node->now_ns + TRIAL_REST * (node->now_ns - quarantine->given_ns);
+    byzantine_on_tried(node, origin_index, harms);
     if (have_voted)
         on_new_vote(node, origin->id);
+    try_harmful(node);
 }
 
 /* Votes against the author of withheld rumors that have failed their trial. */
 static void condemn(struct node *node, uint32_t origin_index, const struct base_trial *trial)
 {
     const struct origin *origin = &broadcast_versions(node)->origins[origin_index];
+    const struct stream_point limit =
+        limit_of(node, (struct stream_point){.origin_index = origin_index, .seq = origin->applied});
     if (verdict_reason(node, origin->id) ||
-        !cast(node, origin,
-              (struct stream_point){.origin_index = origin_index, .seq = origin->applied}))
+        !votes_cast(node, origin->id, incarnation_at(node, limit), limit.seq))
         return;
     struct note *note = notes_add(
         &node->notes, node->now_ns, NOTE_HARM, LEVEL_WARNING,
@@ -278,12 +366,34 @@ void quarantine_on_trial(struct node *node, const struct base_trial *trial)
     const uint32_t origin_index = quarantine->trial - 1;
     struct withholding *hold = &quarantine->withholdings[origin_index];
     quarantine->trial = 0;
+    if (quarantine->is_of_suspect) {
+        on_suspect_tried(node, origin_index, trial);
+        return;
+    }
     if (!withheld_has(node, origin_index) || trial->samples == 0)
         return;
     if (harms(trial))
         condemn(node, origin_index, trial);
     else if (hold->is_tried)
-        hold->until_ns = u64_min(hold->until_ns, node->now_ns + PASSED_NS);
+        hold->until_ns = u64_min(hold->until_ns, node->now_ns + TRIAL_NS);
+}
+
+/* Sets *action to the trial of a suspect that is due. Drops the trial if the log has none of the
+ * rumors: a member that goes on causes another one. */
+static bool next_of_suspect(struct node *node, struct action *action)
+{
+    struct quarantine *quarantine = node->quarantine;
+    const uint32_t origin_index = quarantine->trial - 1;
+    const uint8_t *id = broadcast_versions(node)->origins[origin_index].id;
+    bool is_empty;
+    quarantine->is_trial_given =
+        trial_of_removal(node, id, quarantine->incarnation, quarantine->keep, action, &is_empty);
+    quarantine->given_ns = node->now_ns;
+    if (is_empty) {
+        quarantine->trial = 0;
+        byzantine_on_tried(node, origin_index, false);
+    }
+    return quarantine->is_trial_given;
 }
 
 bool quarantine_next_trial(struct node *node, struct action *action)
@@ -291,11 +401,13 @@ bool quarantine_next_trial(struct node *node, struct action *action)
     struct quarantine *quarantine = node->quarantine;
     if (quarantine->trial == 0 || quarantine->is_trial_given)
         return false;
+    if (quarantine->is_of_suspect)
+        return next_of_suspect(node, action);
     if (!withheld_has(node, quarantine->trial - 1)) {
         quarantine->trial = 0;
         return false;
     }
-    quarantine->is_trial_given = withheld_trial(node, quarantine->trial - 1, action);
+    quarantine->is_trial_given = trial_of_withheld(node, quarantine->trial - 1, action);
     return quarantine->is_trial_given;
 }
 
@@ -310,7 +422,7 @@ static void consider_trial(struct node *node, uint32_t origin_index)
         return;
     hold->is_tried = true;
     quarantine->trial = origin_index + 1;
-    quarantine->is_trial_given = false;
+    quarantine->is_trial_given = quarantine->is_of_suspect = false;
 }
 
 /* Returns true if rumors may be withheld now: votes count here, and the log does not need the
@@ -415,16 +527,17 @@ static void release(struct node *node)
 
 void quarantine_review(struct node *node)
 {
-    const struct origin *origin;
     const bool quarantines = node->options.limits.quarantines;
     if (quarantines)
         look_at_members(node);
     if (node->quarantine->joined_ns == 0 && joining_has_joined(node))
         node->quarantine->joined_ns = node->now_ns;
     byzantine_review(node);
-    while ((origin = byzantine_next(node)))
-        on_harmful(node, origin);
     release(node);
+    if (votes_count_here(node))
+        try_harmful(node);
+    else
+        note_harmful(node);
     if (!quarantines)
         return;
     if (!votes_count_here(node))

@@ -47,45 +47,6 @@ const struct signed_head *withheld_last(const struct node *node, uint32_t origin
     return origin->next > 0 ? &origin->last : NULL;
 }
 
-/* Decodes a rumor behind the `entries` entries of the trial's earlier updates. Returns false if the
- * log lacks the rumor or its entries do not fit. */
-static bool add_to_trial(struct node *node, const uint8_t *rumor, uint32_t bytes, uint32_t *entries,
-                         struct update *update)
-{
-    const struct trial_room *room = node->broadcast->apply.trial;
-    struct rumor_head head;
-    CHECK(*entries <= node->options.limits.apply_window);
-    if (!rumor)
-        return false;
-    CHECK(rumor_peek(rumor, bytes, &head) == OK);
-    if (head.count > node->options.limits.apply_window - *entries)
-        return false;
-    *update = (struct update){.index = room->index + *entries, .level = room->level + *entries};
-    rumor_decode_again(rumor, bytes, node->options.parameters, update);
-    *entries += head.count;
-    return true;
-}
-
-bool withheld_trial(struct node *node, uint32_t origin_index, struct action *action)
-{
-    struct apply *apply = &node->broadcast->apply;
-    const struct origin *origin = &node->broadcast->versions.origins[origin_index];
-    uint32_t updates = 0, entries = 0, bytes;
-    CHECK(withheld_has(node, origin_index) && apply->trial);
-    for (uint32_t seq = origin->applied; seq < origin->next && updates < TRIAL_UPDATES; seq++) {
-        const uint8_t *rumor = rumor_log_find(&node->broadcast->log, origin_index, seq, &bytes);
-        if (!add_to_trial(node, rumor, bytes, &entries, &apply->trial->updates[updates]))
-            break;
-        updates++;
-    }
-    if (updates == 0 || !apply_may_give(node, entries))
-        return false;
-    apply_add_given(apply, entries, (struct given){.is_trial = true});
-    *action =
-        (struct action){.kind = ACTION_TRIAL, .update = apply->trial->updates, .updates = updates};
-    return true;
-}
-
 static bool is_in_log(const struct node *node, uint32_t origin_index)
 {
     const struct origin *origin = &node->broadcast->versions.origins[origin_index];

@@ -11,10 +11,6 @@ bool withheld_has(const struct node *node, uint32_t origin_index);
 void withheld_begin(struct node *node, uint32_t origin_index);
 void withheld_end(struct node *node, uint32_t origin_index);
 
-/* Sets *action to a trial of the origin's withheld rumors: the oldest ones, as many as fit. Returns
- * false if the log lacks them or the learner has too many unanswered rumors now. */
-bool withheld_trial(struct node *node, uint32_t origin_index, struct action *action);
-
 /* Returns the head of this origin's last rumor in the base of all known rumors that are not
  * withheld; NULL if that base has none. */
 const struct signed_head *withheld_last(const struct node *node, uint32_t origin_index);

@@ -299,6 +299,8 @@ static void a_trial_scores_the_base_with_updates_and_changes_nothing(void **stat
     assert_int_equal(trial.samples, 4);
     assert_true(trial.before == evaluation_accuracy(&before));
     assert_true(trial.after == 1);
+    assert_true(trial.loss_before == before.loss);
+    assert_true(trial.loss_after < trial.loss_before);
     assert_true(trial.before < 1);
     assert_true(learner_digest(learner[0]) == digest);
     assert_true(learner_evaluate(learner[0], true).loss == before.loss);
