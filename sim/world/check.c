@@ -282,7 +282,7 @@ static void check_progress(struct world *world, uint32_t i)
     at->interval_ns = now_ns;
     if (node_lacks_first(at->node))
         /* A node that has taken the first weights' hash of another swarm publishes nothing until
-         * it has a base of that swarm, so its deadline starts later. */
+         * it begins to fetch a base of that swarm, so its deadline starts later. */
         at->published_ns = world_now_ns(world);
     if (!at->training || at->step_ns == 0 || at->ended)
         return;

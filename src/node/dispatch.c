@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "node/admit.h"
 #include "node/broadcast/barred.h"
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/equivocation.h"
@@ -12,7 +11,10 @@
 #include "node/connection/settings.h"
 #include "node/connection/spoken.h"
 #include "node/discovery/discovery.h"
-#include "node/expulsion.h"
+#include "node/governance/admit.h"
+#include "node/governance/expulsion.h"
+#include "node/governance/quarantine.h"
+#include "node/governance/suspension.h"
 #include "node/inference.h"
 #include "node/join.h"
 #include "node/lifecycle/lifecycle.h"
@@ -24,9 +26,7 @@
 #include "node/orders/proofs.h"
 #include "node/orders/quorum_votes.h"
 #include "node/orders/verdict.h"
-#include "node/quarantine.h"
 #include "node/rate/rate.h"
-#include "node/suspension.h"
 #include "node/transfer/transfer.h"
 
 /* Time without a rumor after which no missing rumor is expected any more. */

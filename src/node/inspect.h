@@ -32,7 +32,7 @@ struct node_stats {
     uint64_t rumor_bytes_received;  /* bytes of other nodes' rumors received, each counted once */
     uint64_t sent_bytes;            /* bytes passed to the transport */
     uint64_t received_bytes;        /* bytes received from the transport */
-    uint64_t control_sent_bytes;    /* encrypted bytes of all sent messages except RUMOR */
+    uint64_t control_sent_bytes;    /* encrypted bytes of all queued messages except RUMOR */
     uint64_t queued_bytes_most;     /* most bytes queued for one peer at present */
     uint64_t log_held_bytes;
     uint32_t blocks;       /* blocks in a base */
@@ -105,7 +105,8 @@ const uint8_t *node_context(const struct node *node);
 const uint8_t *node_model_hash(const struct node *node);
 /* Returns true if the node has taken over the first weights of another swarm. */
 bool node_has_taken_first(const struct node *node);
-/* Returns true if the node has taken over a model hash but no base of that swarm yet. */
+/* Returns true from the time when the node has taken over another swarm's first weights' hash until
+ * it begins to fetch a base of that swarm. */
 bool node_lacks_first(const struct node *node);
 
 /* A conversation in any state; i < node_links. */

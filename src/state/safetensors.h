@@ -6,8 +6,9 @@
  *                  ├─► safetensors_tensor.h: one tensor ◄── names/tensor_names.h: names of tensors
  *                  └─► safetensors_metadata.h: metadata of our files
  *
- * A save is atomic (atomic_file.h). The file depends only on the arguments, so equal models give
- * equal files. Tests: tests/unit/state/test_safetensors.c and test_safetensors_save.c.
+ * A save is atomic (atomic_file.h). The file depends only on the arguments: equal weights with
+ * equal metadata give equal files. Tests: tests/unit/state/test_safetensors.c and
+ * test_safetensors_save.c.
  */
 #ifndef HEARSAY_STATE_SAFETENSORS_H
 #define HEARSAY_STATE_SAFETENSORS_H

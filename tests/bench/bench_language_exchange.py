@@ -335,7 +335,8 @@ def checked(parser):
 def split(options, folder):
     """Writes the files `train` and `valid`: the text without its end, and its end.
 
-    Several texts are cut to the length of the shortest and joined."""
+    Several texts are cut to the length of the shortest. `train` joins their beginnings, and `valid`
+    joins their ends, which have valid_bytes together."""
     texts = []
     for name in options.text.split(","):
         with (gzip.open if name.endswith((".dz", ".gz")) else open)(name, "rb") as file:

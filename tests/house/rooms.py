@@ -20,8 +20,8 @@ room is a top-level part such as net, or a folder of src.
         broadcast
         discovery
         transfer
-        join · leave · finish · settle · expulsion · suspension · admit · byzantine · first_weights
-        quarantine · inference
+        join · leave · finish · settle · first_weights
+        governance · inference    (which do not see each other)
         dispatch · timers
         node, inspect             (the public interface)
 """
@@ -55,10 +55,10 @@ INSIDE = {
 HAS_CLOCK = {'base', 'socket', 'state', 'daemon', 'library', 'commands', 'sim'}
 CLOCK = 'include/base/system_clock.h'
 LEVEL_OF_ROOM = {'lifecycle': 1, 'connection': 2, 'membership': 2, 'rate': 3, 'orders': 3, 'broadcast': 4,
-                 'discovery': 5, 'transfer': 6}
-LEVEL_OF_FILE = {'join': 7, 'leave': 7, 'finish': 7, 'settle': 7, 'expulsion': 7, 'suspension': 7, 'admit': 7, 'byzantine': 7,
+                 'discovery': 5, 'transfer': 6, 'governance': 8}
+LEVEL_OF_FILE = {'join': 7, 'leave': 7, 'finish': 7, 'settle': 7,
                  'first_weights': 7,
-                 'quarantine': 8, 'inference': 8, 'dispatch': 9, 'timers': 9, 'node': 10, 'inspect': 10}
+                 'inference': 8, 'dispatch': 9, 'timers': 9, 'node': 10, 'inspect': 10}
 COMMON = 0
 
 

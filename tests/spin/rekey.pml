@@ -1,5 +1,5 @@
 /* Rekey: a swarm that changes its key, with an expelled member that has the old one
- * (src/node/orders/orders.c, key_rotation.c, src/node/expulsion.c, admit.c, net/crypto/gate.c).
+ * (src/node/orders/orders.c, key_rotation.c, src/node/governance/expulsion.c, admit.c, net/crypto/gate.c).
  *
  * Nodes 0, 1 and 2 are honest. Member 3 is hostile. The operator signs up to three orders: at most
  * one expels member 3, and at most two give the swarm another key, which node 0 gets at once.

@@ -1,5 +1,5 @@
 /* Votes: expulsion by most members, while the operator's orders change who is a member
- * (src/node/orders/quorum_votes.c, admitted.c, src/node/quarantine.c, expulsion.c).
+ * (src/node/orders/quorum_votes.c, admitted.c, src/node/governance/quarantine.c, expulsion.c).
  *
  * Members at first are 0, 1 and 2, which are honest, and the hostile 3. Honest members may vote
  * against 3; member 2 also suspects 0 by mistake. Member 3 signs any vote against 0, and any

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "node/broadcast/broadcast.h"
-#include "node/byzantine.h"
+#include "node/governance/byzantine.h"
 #include "node/quarantine_api.h"
 #include "support/sim/byzantine_story.h"
 

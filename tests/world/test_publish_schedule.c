@@ -171,7 +171,7 @@ static void a_long_interval_is_dropped_when_the_node_becomes_faster(void **state
     run(400 * SECOND_NS);
     assert_true(stats_of(1).interval_s > 50);
     world.nodes[1].step_ns = 20 * MS_NS;
-    run(10 * SECOND_NS); /* longer than node 1's running step */
+    run(10 * SECOND_NS); /* until node 1's running step of 10 s has ended */
     while (stats_of(1).interval_s > 1)
         run(SECOND_NS / 10);
     const uint64_t before = told_by(1);

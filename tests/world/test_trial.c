@@ -10,10 +10,10 @@
 #include <cmocka.h>
 
 #include "node/broadcast/broadcast.h"
-#include "node/byzantine.h"
+#include "node/governance/byzantine.h"
+#include "node/governance/quarantine.h"
 #include "node/membership/membership.h"
 #include "node/orders/quorum_votes.h"
-#include "node/quarantine.h"
 #include "support/sim/expulsion_story.h"
 
 #define NODES   5

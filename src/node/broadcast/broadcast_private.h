@@ -67,7 +67,7 @@ struct broadcast {
     uint64_t full_ns;      /* time of the last note_full; 0 = never */
     uint64_t fresh_ns;     /* time up to which the base is current; only used in BASE_ROLLING */
     uint32_t latest_shown; /* latest origins that slices have shown in the present rotation */
-    bool lacks_first;      /* this node has no base of its adopted model yet */
+    bool lacks_first;      /* no base of the adopted model is being fetched yet */
     bool remembers;        /* the weights contain publications of earlier incarnations */
     struct rumor_log log;
     struct repair repair;

@@ -1,5 +1,5 @@
-/* A rumor's step: by how much the rumor moves the base. Byzantine detection (node/byzantine.h)
- * judges it when the rumor arrives. */
+/* A rumor's step: by how much the rumor moves the base. Byzantine detection
+ * (node/governance/byzantine.h) judges it when the rumor arrives. */
 #ifndef HEARSAY_NODE_BROADCAST_RUMOR_STEP_H
 #define HEARSAY_NODE_BROADCAST_RUMOR_STEP_H
 

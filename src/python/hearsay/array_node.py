@@ -185,11 +185,13 @@ class ArrayNode:
         return self.arrays() if self._written else arrays
 
     def settle(self, timeout: float | None = None) -> bool:
-        """Does what Node.settle does. Continue with `arrays()` afterwards."""
+        """Publishes, and waits until all neighbours show the same version (Node.settle). Returns False
+        if the time limit came first. Continue with `arrays()` afterwards."""
         return self._handle.settle(timeout)
 
     def finish(self, timeout: float | None = None) -> Finished:
-        """Does what Node.finish does. After a true result `arrays()` returns the shared model."""
+        """Ends training, and waits until all members have finished (Node.finish). After a true result
+        `arrays()` returns the shared model."""
         return self._handle.finish(timeout)
 
     def base(self) -> dict[str, numpy.ndarray[Any, Any]]:

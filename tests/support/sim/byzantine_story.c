@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "node/broadcast/broadcast.h"
-#include "node/byzantine.h"
+#include "node/governance/byzantine.h"
 #include "node/quarantine_api.h"
 
 static struct arena arena;

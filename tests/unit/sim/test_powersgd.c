@@ -83,7 +83,7 @@ static void dependent_columns_are_replaced(void **state)
     low_rank_approximate(&factors, said);
     assert_orthonormal(&factors);
     assert_true(length(said) == 0);
-    for (uint32_t rank = 1; rank <= 3; rank++) { /* Q was zero, then had too small a rank */
+    for (uint32_t rank = 1; rank <= 3; rank++) { /* the old right factor is 0, then of lower rank */
         draw(matrix, rank, 7);
         memcpy(said, matrix, sizeof said);
         low_rank_approximate(&factors, said);

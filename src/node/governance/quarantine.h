@@ -24,8 +24,8 @@
  * Trials without a vote take at most a twentieth of the time. A node without test samples votes
  * without a trial. Tests: tests/world/test_quarantine.c, test_trial.c and test_withheld.c.
  */
-#ifndef HEARSAY_NODE_QUARANTINE_H
-#define HEARSAY_NODE_QUARANTINE_H
+#ifndef HEARSAY_NODE_GOVERNANCE_QUARANTINE_H
+#define HEARSAY_NODE_GOVERNANCE_QUARANTINE_H
 
 #include "node/broadcast/rumor_step.h"
 #include "node/connection/connection.h"

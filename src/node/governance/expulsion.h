@@ -12,8 +12,8 @@
  *
  * Tests: tests/world/test_expulsion.c, test_orders.c and test_equivocation.c.
  */
-#ifndef HEARSAY_NODE_EXPULSION_H
-#define HEARSAY_NODE_EXPULSION_H
+#ifndef HEARSAY_NODE_GOVERNANCE_EXPULSION_H
+#define HEARSAY_NODE_GOVERNANCE_EXPULSION_H
 
 #include "node/connection/connection.h"
 #include "node/core.h"

@@ -1,4 +1,4 @@
-#include "node/quarantine.h"
+#include "node/governance/quarantine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include "node/broadcast/retract.h"
 #include "node/broadcast/trial.h"
 #include "node/broadcast/withheld.h"
-#include "node/byzantine.h"
-#include "node/expulsion.h"
+#include "node/governance/byzantine.h"
+#include "node/governance/expulsion.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
 #include "node/orders/admitted.h"

@@ -1,4 +1,4 @@
-#include "node/byzantine.h"
+#include "node/governance/byzantine.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "node/suspension.h"
+#include "node/governance/suspension.h"
 
 #include "base/bits.h"
 #include "node/broadcast/broadcast.h"

@@ -1,4 +1,4 @@
-#include "node/admit.h"
+#include "node/governance/admit.h"
 
 #include <string.h>
 

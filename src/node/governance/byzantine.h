@@ -39,11 +39,11 @@
  * older ones, and taking those out would harm more than it repairs.
  *
  * This is one node's view: with very unlike data an honest node sometimes suspects another. The
- * consequences are in quarantine.h, where a trial decides. Tests: tests/world/test_byzantine.c and test_member_account.c;
- * measured by tests/bench/bench_attacks.py.
+ * consequences are in quarantine.h, where a trial decides. Tests: tests/world/test_byzantine.c and
+ * test_member_account.c; measured by tests/bench/bench_attacks.py.
  */
-#ifndef HEARSAY_NODE_BYZANTINE_H
-#define HEARSAY_NODE_BYZANTINE_H
+#ifndef HEARSAY_NODE_GOVERNANCE_BYZANTINE_H
+#define HEARSAY_NODE_GOVERNANCE_BYZANTINE_H
 
 #include "node/broadcast/rumor_step.h"
 #include "node/broadcast/version.h"

@@ -11,8 +11,8 @@
  *
  * Tests: tests/world/test_suspension.c.
  */
-#ifndef HEARSAY_NODE_SUSPENSION_H
-#define HEARSAY_NODE_SUSPENSION_H
+#ifndef HEARSAY_NODE_GOVERNANCE_SUSPENSION_H
+#define HEARSAY_NODE_GOVERNANCE_SUSPENSION_H
 
 #include "node/connection/connection.h"
 #include "node/core.h"

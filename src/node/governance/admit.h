@@ -9,8 +9,8 @@
  * of them lists. Once the lists are equal, the versions become equal again. Tests:
  * tests/world/test_admission.c.
  */
-#ifndef HEARSAY_NODE_ADMIT_H
-#define HEARSAY_NODE_ADMIT_H
+#ifndef HEARSAY_NODE_GOVERNANCE_ADMIT_H
+#define HEARSAY_NODE_GOVERNANCE_ADMIT_H
 
 #include "node/connection/connection.h"
 #include "node/core.h"

@@ -1,12 +1,13 @@
-#include "node/expulsion.h"
+#include "node/governance/expulsion.h"
 
 #include <string.h>
 
-#include "node/admit.h"
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/equivocation.h"
 #include "node/broadcast/retract.h"
 #include "node/expulsion_api.h"
+#include "node/governance/admit.h"
+#include "node/governance/suspension.h"
 #include "node/leave.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
@@ -16,7 +17,6 @@
 #include "node/orders/proofs.h"
 #include "node/orders/quorum_votes.h"
 #include "node/orders/verdict.h"
-#include "node/suspension.h"
 #include "node/transfer/transfer.h"
 
 /* Time without a needed base before a note says that no neighbour gives it. */
