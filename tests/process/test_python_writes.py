@@ -121,6 +121,24 @@ class Writes(unittest.TestCase):
                 self.node.close(0)
                 self.node.free()
 
+    def test_steps_of_another_optimizer_are_warned_of(self):
+        self.join()
+        self.learn(5)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.001)
+        self.learn(63)
+        self.assertFalse([line for line in self.said.lines if 'made with' in line])
+        self.learn(100)
+        (said,) = [line for line in self.said.lines if 'made with' in line]
+        self.assertIn('0.weight', said)
+
+    def test_many_batches_of_one_step_are_no_reason_to_warn(self):
+        self.join()
+        for _ in range(3):
+            for _ in range(100):
+                self.node.count(1)
+            self.learn(1)
+        self.assertEqual([line for line in self.said.lines if 'optimizer' in line], [])
+
     def test_writes_that_pytorch_does_not_count_are_not_published(self):
         def by_data(tensor, value):
             tensor.data.copy_(value)

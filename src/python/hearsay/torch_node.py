@@ -34,6 +34,7 @@ from hearsay.writes import Writes
 
 log = logging.getLogger("hearsay")
 
+_COUNTED_BESIDE = 64  # calls of count beside steps of another optimizer, before a warning
 _FROZEN_SAMPLED = 4096  # numbers of each frozen tensor that the checksum covers, at least
 # Losses on a GPU are read once per 16 calls of count, because each read waits for the GPU.
 _LOSSES_PER_READ = 16
@@ -176,6 +177,7 @@ class Node:
         self._device = next(iter(self._shared.tensors.values())).device
         self._samples = 0
         self._has_stepped = False
+        self._counted_beside = 0  # calls of count since another optimizer or the script moved a weight
         self._losses: list[tuple[Any, int]] = []
         self._resets = 0
         self._joined = False
@@ -323,6 +325,19 @@ class Node:
             self._losses.append((loss, samples))
         if self._has_stepped:
             self._step()
+        elif self._writes.are_foreign:
+            self._warn_of_other_optimizer()
+
+    def _warn_of_other_optimizer(self) -> None:
+        self._counted_beside += 1
+        if self._counted_beside == _COUNTED_BESIDE:
+            log.warning(
+                "count was called %d times without a step of the node's optimizer, while something else "
+                "changed %s: only steps of the optimizer that the node was made with are progress; close "
+                "the node and make it with the new optimizer, or without one and call step",
+                _COUNTED_BESIDE,
+                self._writes.foreign,
+            )
 
     def step(self, samples: int, loss: torch.Tensor | float = 0.0) -> None:
         """Counts a step that the script itself made, for a node without an optimizer.
@@ -363,6 +378,7 @@ class Node:
         samples, otherwise at the next `count`."""
         self._writes.accept()
         self._has_stepped = True
+        self._counted_beside = 0
         if self._samples > 0:
             self._step()
 
