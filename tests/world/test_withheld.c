@@ -292,6 +292,26 @@ static void a_publication_without_a_majority_is_applied_later(void **state)
     must_agree(20 * SECOND_NS);
 }
 
+/* Node 0's learner takes orders only between two steps, so it answers the trial late. */
+static void a_publication_is_withheld_until_its_trial_has_ended(void **state)
+{
+    uint32_t held = 0;
+    (void)state;
+    start(true, MANY);
+    world.nodes[0].step_ns = 40 * SECOND_NS;
+    run(SECOND_NS);
+    lie_by(BIT);
+    while (!is_held(0))
+        run(SECOND_NS / 100);
+    for (; held < 20; held++) {
+        run(SECOND_NS);
+        assert_true(is_held(0));
+    }
+    for (; is_held(0); held++)
+        run(SECOND_NS);
+    assert_true(held <= 60);
+}
+
 static void a_released_member_is_not_suspended_again_at_once(void **state)
 {
     uint32_t held = 0;
@@ -611,6 +631,7 @@ int main(void)
         EXPULSION(a_condemned_burst_is_withheld_for_minutes),
         EXPULSION(a_member_that_becomes_faster_stays),
         EXPULSION(a_full_log_releases_withheld_rumors),
+        EXPULSION(a_publication_is_withheld_until_its_trial_has_ended),
         EXPULSION(a_released_member_is_not_suspended_again_at_once),
         EXPULSION(nothing_is_withheld_of_the_first_publications),
         EXPULSION(nothing_is_withheld_without_quarantine),

@@ -49,6 +49,7 @@
 struct withholding {
     double length;     /* length of the origin's longest withheld publication (byzantine_length) */
     bool is_tried;     /* a trial was requested since trial_ns was set */
+    bool is_judged;    /* that trial has ended */
     uint64_t trial_ns; /* earliest time to try the withheld rumors */
     /* Time of the release at the latest, unless the origin's member is expelled */
     uint64_t until_ns;
@@ -370,6 +371,7 @@ void quarantine_on_trial(struct node *node, const struct base_trial *trial)
         on_suspect_tried(node, origin_index, trial);
         return;
     }
+    hold->is_judged = hold->is_tried;
     if (!withheld_has(node, origin_index) || trial->samples == 0)
         return;
     if (harms(trial))
@@ -458,7 +460,7 @@ static void withhold(struct node *node, uint32_t origin_index)
         hold->until_ns =
             u64_max(hold->until_ns, node->now_ns + HELD_NS + u64_min(wait_ns, APART_NS));
         hold->trial_ns = node->now_ns + TRIAL_NS;
-        hold->is_tried = false;
+        hold->is_tried = hold->is_judged = false;
     }
     hold->length = fmax(hold->length, length);
     CHECK(hold->until_ns >= hold->trial_ns);
@@ -483,6 +485,13 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
         withhold(node, step->origin_index);
 }
 
+/* Returns true while members may vote. A busy learner may answer the trial late. */
+static bool is_undecided(const struct node *node, const struct withholding *hold)
+{
+    return node->now_ns < hold->until_ns ||
+           (!hold->is_judged && node->now_ns < hold->trial_ns + CONDEMNED_NS);
+}
+
 /* Returns true if the origin's rumors stay withheld. Rumors of an expelled member stay until they
  * have left the version, unless another base must replace them. Otherwise the learner would apply
  * them first. */
@@ -492,7 +501,7 @@ static bool is_to_wait(const struct node *node, const struct withholding *hold,
     const struct origin *origin = &broadcast_versions(node)->origins[origin_index];
     if (origin->keep != KEEP_ALL)
         return origin->next > origin->keep && !retract_needs_base(node);
-    return node->now_ns < hold->until_ns &&
+    return is_undecided(node, hold) &&
            (!byzantine_allows(node, origin_index, hold->length) || is_without_median(node));
 }
 
@@ -516,8 +525,7 @@ static void release(struct node *node)
         if (may && is_to_wait(node, hold, origin_index))
             continue;
         withheld_end(node, origin_index);
-        if (versions->origins[origin_index].keep != KEEP_ALL ||
-            (may && node->now_ns < hold->until_ns))
+        if (versions->origins[origin_index].keep != KEEP_ALL || (may && is_undecided(node, hold)))
             continue;
         hold->free_ns = node->now_ns + FREE_NS;
         if (!verdict_reason(node, versions->origins[origin_index].id))
