@@ -166,7 +166,7 @@ HEARSAY_API int hearsay_step(struct hearsay *node, uint64_t samples, double loss
 HEARSAY_API int hearsay_settle(struct hearsay *node, double timeout_s);
 
 /* Ends training: publishes this node's progress (a small rest is dropped), and waits until every
- * other member that trains has also finished, left or died. Returns 0 when all live nodes
+ * other member that trains or joins has also finished, left or died. Returns 0 when all live nodes
  * that finished have the same shared model, bit for bit; the tensors then hold it. The model stays
  * unchanged: the node takes no rumors of members that join later. After HEARSAY_TIMEOUT,
  * hearsay_error_text names the members that the node waits for; another call continues the wait.

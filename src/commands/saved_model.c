@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "state/disk.h"
 #include "state/model_folder.h"
@@ -12,13 +11,6 @@
 
 /* Maximum number of attempts to read a file that a node replaces meanwhile. */
 #define READS_MAX 100
-
-/* Returns true if the folder belongs to a node inside another program, such as a Python script. */
-static bool is_of_script(const char *state)
-{
-    char path[DISK_PATH_MAX];
-    return disk_path(path, state, STATE_CALLER_FILE, "") == 0 && access(path, F_OK) == 0;
-}
 
 enum error saved_model_find(char path[static BASE_PATH_BYTES], const char *state,
                             struct problem *problem)
@@ -34,7 +26,7 @@ enum error saved_model_find(char path[static BASE_PATH_BYTES], const char *state
         model_folder_tensors(path, state);
         return OK;
     }
-    if (is_missing && is_of_script(state))
+    if (is_missing && state_dir_is_of_program(state))
         return problem_set(problem, MISSING,
                            "%.300s: the file does not exist; this folder belongs to the node of a "
                            "script, which never writes it: test the model in the script, or save "

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/amount.h"
+#include "state/disk.h"
 #include "state/export.h"
 
 static bool is_same_file(const char *a, const char *b)
@@ -33,6 +34,12 @@ enum error state_dir_make(const char *path, struct problem *problem)
             "node.state_dir %s is not a directory that this user can write to; choose another",
             path);
     return OK;
+}
+
+bool state_dir_is_of_program(const char *path)
+{
+    char caller[DISK_PATH_MAX];
+    return disk_path(caller, path, STATE_CALLER_FILE, "") == 0 && access(caller, F_OK) == 0;
 }
 
 enum error state_dir_check_start(const char *folder, const char *start, struct problem *problem)

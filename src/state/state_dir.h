@@ -24,6 +24,9 @@
  * it cannot be created, or this user may not write to it. */
 enum error state_dir_make(const char *path, struct problem *problem) MUST_USE;
 
+/* Returns true if the folder belongs to a node inside another program, such as a Python script. */
+bool state_dir_is_of_program(const char *path);
+
 /* Returns MALFORMED if model.start is the file in which this node saves its base: later starts
  * would begin with other weights. */
 enum error state_dir_check_start(const char *folder, const char *start,

@@ -196,18 +196,10 @@ static void look_at_checkpoints(struct doctor *doctor, struct checkpoint *checkp
                    state_dir_checkpoint(dir, series.good).text);
 }
 
-/* Returns true if a host program (library/caller_file.h) runs the node of this folder. */
-static bool is_of_program(const char *dir)
-{
-    char path[CONFIG_PATH_BYTES + 16];
-    (void)snprintf(path, sizeof path, "%s/caller", dir);
-    return access(path, F_OK) == 0;
-}
-
 static void look_at_state(struct doctor *doctor)
 {
     char model[CHECKPOINT_OWNER_MAX];
-    if (is_of_program(doctor->config.node.state_dir)) {
+    if (state_dir_is_of_program(doctor->config.node.state_dir)) {
         doctor_say(doctor, VERDICT_OK, "checkpoint",
                    "%s: is of a program that has its own model, which checks it when it starts",
                    doctor->config.node.state_dir);

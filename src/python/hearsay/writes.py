@@ -51,8 +51,10 @@ class Writes:
         self._shared = shared
         self._weights = [(n, t) for n, t in shared.tensors.items() if id(t) in stepped]
         self._versions: list[int] | None = None  # None before the first accept()
-        # The first and the last weight: name, tensor, and first numbers at the last accept().
-        self._sampled: list[tuple[str, torch.Tensor, torch.Tensor]] = []
+        ends = [self._weights[0], self._weights[-1]] if self._weights else []
+        # The first and the last weight: name, tensor, and a view of its first numbers.
+        self._ends = [(name, tensor, _first_numbers(tensor)) for name, tensor in ends]
+        self._sampled: list[torch.Tensor] = []  # those numbers at the last accept()
         self._found: str | None = None  # foreign weight that aside() found; its own writes hide it
         self._missed: dict[str, torch.Tensor] = {}  # movement of the shared model that weights lack
         self._has_warned = False  # warned, or training has ended: no step publishes foreign writes
@@ -61,8 +63,10 @@ class Writes:
     def accept(self) -> None:
         """Counts everything written so far as progress."""
         self._versions = [tensor._version for _, tensor in self._weights]
-        ends = [self._weights[0], self._weights[-1]] if self._weights else []
-        self._sampled = [(name, tensor, _first_numbers(tensor).clone()) for name, tensor in ends]
+        if any(view.data_ptr() != tensor.data_ptr() for _, tensor, view in self._ends):
+            # the script has given a weight other memory
+            self._ends = [(name, tensor, _first_numbers(tensor)) for name, tensor, _ in self._ends]
+        self._sampled = [view.clone() for _, _, view in self._ends]
         self._found = None
         self._is_stepping = False
 
@@ -90,7 +94,9 @@ class Writes:
 
     def _uncounted(self) -> str | None:
         """The first or the last weight, if PyTorch has not counted a write to it; None if neither."""
-        for name, tensor, before in self._sampled if not self._is_stepping else []:
+        for (name, tensor, _), before in zip(self._ends, self._sampled):
+            if self._is_stepping:
+                return None
             now = _first_numbers(tensor)
             if not bool(((now == before) | (now != now)).all()):  # a NaN is not equal to itself
                 return name
