@@ -69,7 +69,8 @@ void join_on_knowledge(struct node *node, const struct peer *from, uint64_t miss
 {
     const uint64_t few = broadcast_active_origins(node);
     CHECK(node->now_ns >= node->born_ns);
-    if (joining_has_joined(node) || !base_is_whole(node) || retract_needs_base(node))
+    if (joining_has_joined(node) || !base_is_whole(node) || retract_needs_base(node) ||
+        orders_expelling_self(node))
         return; /* the node must first have a complete base without rumors to take out */
     const uint64_t alone_ns = broadcast_knows(node, from) > 0 ? MEET_NS : NODE_JOIN_WAIT_NS;
     const bool is_trusted =
@@ -119,7 +120,7 @@ void join_consider(struct node *node)
         !base_is_whole(node) && node->now_ns - fetch_wrote_ns(node) >= NODE_LOST_WAIT_NS;
     if (!base_is_whole(node) && (is_lost(node) || is_stuck) && leaving_stage(node) == STAGE_RUNNING)
         restart(node);
-    if (joining_has_joined(node) || !base_is_whole(node))
+    if (joining_has_joined(node) || !base_is_whole(node) || orders_expelling_self(node))
         return;
     const bool is_alone =
         join->company_ns == 0 && node->now_ns - node->born_ns >= NODE_JOIN_WAIT_NS;

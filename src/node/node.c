@@ -387,7 +387,8 @@ static bool next_apply(struct node *node, struct action *action)
 static bool next_train(struct node *node, struct action *action)
 {
     if (joining_state(node) != JOINING_JOINED || !node->options.trains ||
-        leaving_stage(node) != STAGE_RUNNING || base_state(node) == BASE_FETCHING)
+        leaving_stage(node) != STAGE_RUNNING || base_state(node) == BASE_FETCHING ||
+        orders_expelling_self(node))
         return false; /* training starts only when the fetched base is complete */
     joining_move(node, JOINING_TRAINING);
     progress_review(node);

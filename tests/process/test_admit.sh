@@ -56,12 +56,21 @@ for name in one two three four; do
 done
 expect 0 '^node four  *[0-9a-f]{8} live  order 4 ' "$hearsay" members --state "$dir/two"
 
-tell 'the fourth node is expelled, admitted again, and joins with a new incarnation'
+tell 'the fourth node is expelled'
 expect 0 "^order 5: ${four:0:8} is expelled" "$hearsay" expel --key "$dir/operator.key" \
     --state "$dir/one" "$four" --all --reason 'its disk is broken'
 reap four 4
+says "$dir/four.err" "\(order 5\): its disk is broken; if it is to return: hearsay admit $four" ||
+    fail 'the message of four does not name the remedy'
+expect 0 "^WARN  expulsion: $dir/four/orders: order 5 .* expels this node: its disk is broken;" \
+    "$hearsay" doctor "${small[@]}" "${nodes[@]}" --set "node.identity=$dir/four.key" \
+    --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/four"
+tell 'the start of an expelled node ends'
+start four "${nodes[@]}" --set "node.peers=$at"
+reap four 4
+
+tell 'the fourth node is admitted again, and joins with its state folder'
 expect 0 "^order 6: ${four:0:8} is admitted: node four again$" "${admit[@]}" "${four:0:12}" 'node four again'
-rm -r "${dir:?}/four"
 start four "${nodes[@]}" --set "node.peers=$at"
 for name in one two three four; do
     wait_for 60 "$name to be connected to the others" shows "$name" '"members_live":4,'

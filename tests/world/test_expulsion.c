@@ -291,11 +291,51 @@ static void a_restarted_node_obeys_from_the_start(void **state)
     assert_int_equal(known_of_node(0, 3), 0);
     assert_int_equal(node_orders_count(world.nodes[2].node), 1);
     world_start(&world, 3);
-    run(5 * SECOND_NS);
+    run(12 * SECOND_NS);
     assert_true(world.nodes[3].finished);
     must_agree(10 * SECOND_NS);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(known_of_node(i, 3), 0);
+}
+
+static void a_readmitted_node_returns_with_its_state_folder(void **state)
+{
+    (void)state;
+    start_four(saving(usual_options(), 2));
+    const uint32_t members[] = {0, 1, 2, 3};
+    const uint64_t incarnation = incarnation_of(3);
+    admit_nodes(0, members, 4);
+    expel(0, 3);
+    run(10 * SECOND_NS);
+    assert_true(world.nodes[3].finished);
+    admit_after(1, world.nodes[3].identity.id, incarnation);
+    run(2 * SECOND_NS);
+    world_start(&world, 3);
+    assert_int_equal(node_orders_count(world.nodes[3].node), 5); /* without the last admission */
+    run(40 * SECOND_NS);
+    assert_false(world.nodes[3].finished);
+    assert_int_equal(neighbours(3), 3);
+    assert_true(known_of_node(0, 3) > 0);
+    must_agree(20 * SECOND_NS);
+}
+
+/* Node 0 has no seeds, so it counts as joined from the start. */
+static void an_expelled_first_node_does_not_train_while_it_asks(void **state)
+{
+    (void)state;
+    start_four(saving(usual_options(), 2));
+    expel(1, 0);
+    run(6 * SECOND_NS);
+    assert_true(world.nodes[0].finished);
+    for (uint32_t i = 1; i < 4; i++)
+        world_kill(&world, i, false);
+    world_start(&world, 0);
+    run(5 * SECOND_NS);
+    assert_false(world.nodes[0].finished);
+    assert_int_equal(stats_of(0).samples, 0);
+    run(10 * SECOND_NS);
+    assert_true(world.nodes[0].finished);
+    assert_non_null(strstr(world.nodes[0].last[NOTE_EXPELLED].text, "hearsay admit"));
 }
 
 static void a_node_restarted_from_an_older_checkpoint_takes_over_a_base(void **state)
@@ -368,6 +408,8 @@ int main(void)
         EXPULSION(full_logs_obey_an_order_within_their_horizon),
         EXPULSION(an_order_that_no_log_reaches_is_noted_and_can_be_replaced),
         EXPULSION(a_restarted_node_obeys_from_the_start),
+        EXPULSION(a_readmitted_node_returns_with_its_state_folder),
+        EXPULSION(an_expelled_first_node_does_not_train_while_it_asks),
         EXPULSION(a_node_restarted_from_an_older_checkpoint_takes_over_a_base),
         EXPULSION(a_restarted_node_accepts_an_order_within_its_log_horizon),
         EXPULSION(an_order_arrives_during_a_checkpoint),

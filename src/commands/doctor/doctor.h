@@ -3,7 +3,7 @@
  *   doctor.c         the command
  *   doctor_line.c    prints one line of the result
  *   doctor_here.c    this machine: keys, log, folder, sandbox, data, model, device, port, clock
- *   doctor_key.c     which swarm key a start would use
+ *   doctor_key.c     which swarm key a start would use; expulsions
  *   doctor_gpu.c     a trial start on the GPU
  *   doctor_memory.c  memory that the node needs, part by part
  *   doctor_peers.c   other nodes, and how they see this one

@@ -1,5 +1,5 @@
 /* Determines which swarm key a start would use: the configured one, or one that an operator's order
- * has brought. */
+ * has brought. Reports an order or a proof in the state folder that expels this node. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +85,45 @@ static void say_missing(struct doctor *doctor, const struct chosen_key *chosen)
                    folder, file, (unsigned)chosen->latest, node->state_dir, node->swarm_key);
 }
 
+/* Reports the last order about this node, if it expels the node. */
+static void say_expelling(struct doctor *doctor, const struct chosen_key *chosen)
+{
+    const struct order *last = NULL;
+    char id[KEY_HEX_BYTES];
+    for (uint32_t i = 0; i < chosen->count; i++)
+        if (chosen->orders[i].kind != ORDER_REKEY &&
+            memcmp(chosen->orders[i].subject, doctor->identity.id, ID_BYTES) == 0)
+            last = &chosen->orders[i];
+    if (!last || last->kind != ORDER_EXPEL)
+        return;
+    key_hex(id, doctor->identity.id);
+    doctor_say(doctor, VERDICT_WARN, "expulsion",
+               "%s/" ORDERS_FILE ": order %u of the operator expels this node: %s; a start ends "
+               "with exit code 4 unless the members have a later order that admits it (hearsay "
+               "admit %s, in the folder of a member)",
+               doctor->config.node.state_dir, (unsigned)last->number, last->reason, id);
+}
+
+/* Reports a proof against this node's identity, without checking its signatures. */
+static void look_at_proofs(struct doctor *doctor)
+{
+    const char *folder = doctor->config.node.state_dir;
+    struct problem problem;
+    size_t count = 0, at = 0;
+    uint8_t *bytes = memory_new(NODE_PROOFS_MAX, 1);
+    if (order_files_load_proofs(disk_real(), folder, bytes, &count, &problem) != OK)
+        count = 0;
+    /* the bytes of a proof begin with the id of its author */
+    while (at + PROOF_BYTES <= count && memcmp(bytes + at, doctor->identity.id, ID_BYTES) != 0)
+        at += PROOF_BYTES;
+    if (at + PROOF_BYTES <= count)
+        doctor_say(doctor, VERDICT_FAIL, "expulsion",
+                   "%s/" PROOFS_FILE ": proves that another node or program used this identity "
+                   "key, which is expelled permanently: create a new one (hearsay keygen)",
+                   folder);
+    free(bytes);
+}
+
 /* Reports which key the node would use: the configured one, or one that an order has brought. */
 static void look_at_orders(struct doctor *doctor)
 {
@@ -110,6 +149,8 @@ static void look_at_orders(struct doctor *doctor)
         doctor_say(doctor, VERDICT_OK, "swarm key", "%s: key of swarm \"%s\", secret",
                    node->swarm_key, node->swarm);
     }
+    if (doctor->has_identity)
+        say_expelling(doctor, &chosen);
     secret_wipe(kept, sizeof kept);
     free(chosen.orders);
 }
@@ -118,6 +159,8 @@ void doctor_look_at_swarm_key(struct doctor *doctor)
 {
     const struct config_node *node = &doctor->config.node;
     struct problem problem;
+    if (doctor->has_identity)
+        look_at_proofs(doctor);
     doctor->has_swarm_key = swarm_key_load(doctor->swarm_key, node->swarm_key, &problem) == OK;
     if (!doctor->has_swarm_key)
         doctor_say(doctor, VERDICT_FAIL, "swarm key", "%s", problem.text);

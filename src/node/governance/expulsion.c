@@ -24,6 +24,9 @@
 
 struct expulsion {
     uint64_t needed_ns; /* time since which another base is needed; 0 = not needed */
+    /* An order expels this node, which leaves at this time unless a later order admits it; 0 = no
+     * wait. */
+    uint64_t leaves_ns;
     bool is_noted;      /* a note has said that no neighbour gives the needed base */
     bool is_pruned;     /* the node had joined at the last expulsion_consider */
 };
@@ -45,9 +48,12 @@ static bool is_own(const struct node *node, const uint8_t id[static ID_BYTES])
 
 static void leave(struct node *node, const struct order *order)
 {
+    char id[KEY_HEX_BYTES];
+    key_hex(id, order->subject);
     (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
-                    "the operator has expelled this node from the swarm (order %u): %s",
-                    (unsigned)order->number, order->reason);
+                    "the operator has expelled this node from the swarm (order %u): %s; if it is "
+                    "to return: hearsay admit %s, in the folder of a member, and start it again",
+                    (unsigned)order->number, order->reason, id);
     leave_on_expelled(node);
 }
 
@@ -174,10 +180,11 @@ static void obey(struct node *node, const struct order *order)
 /* Leaves if an order expels this node. Adds a note if orders admit members but not this node. */
 static void obey_own(struct node *node)
 {
-    const uint8_t *own = node->options.identity->id;
-    if (orders_expelling(node, own))
-        leave(node, orders_expelling(node, own));
-    else if (orders_admit(node) && node_admission(node, own) == ADMISSION_NONE)
+    node->expulsion->leaves_ns = 0;
+    if (orders_expelling_self(node))
+        leave(node, orders_expelling_self(node));
+    else if (orders_admit(node) &&
+             node_admission(node, node->options.identity->id) == ADMISSION_NONE)
         (void)notes_add(&node->notes, node->now_ns, NOTE_ADMISSION, LEVEL_ERROR,
                         "the operator has admitted members but not this node, which trains alone "
                         "and keeps dialling; have its id admitted (hearsay admit)");
@@ -208,9 +215,23 @@ static void obey_all(struct node *node, const struct peer *from, uint32_t before
         admit_review(node);
 }
 
+/* Lets a node that starts with an order against it ask the members for a later order. */
+static void wait_for_admission(struct node *node, const struct order *order)
+{
+    CHECK(order->kind == ORDER_EXPEL);
+    node->expulsion->leaves_ns = node->now_ns + NODE_JOIN_WAIT_NS;
+    (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
+                    "order %u has expelled this node: it does not train, and asks the members for "
+                    "a later order that admits it",
+                    (unsigned)order->number);
+}
+
 void expulsion_begin(struct node *node)
 {
-    if (orders_count(node) > 0)
+    const struct order *order = orders_expelling_self(node);
+    if (order)
+        wait_for_admission(node, order);
+    else if (orders_count(node) > 0)
         obey_own(node);
     const struct proof *against = proofs_against(node, node->options.identity->id);
     if (against)
@@ -448,6 +469,8 @@ static void consider_suspension(struct node *node)
 void expulsion_consider(struct node *node)
 {
     struct expulsion *expulsion = node->expulsion;
+    if (expulsion->leaves_ns > 0 && node->now_ns >= expulsion->leaves_ns)
+        obey_own(node);
     /* Ids without a record cannot be told from absent members if the swarm key alone admits. */
     if (!expulsion->is_pruned && joining_has_joined(node) && admitted_hash(node) != 0)
         forget_outsiders(node);

@@ -137,6 +137,11 @@ const struct order *orders_expelling(const struct node *node, const uint8_t id[s
     return order && order->kind == ORDER_EXPEL ? order : NULL;
 }
 
+const struct order *orders_expelling_self(const struct node *node)
+{
+    return orders_expelling(node, node->options.identity->id);
+}
+
 /* After a member's readmission, its earlier incarnations keep the limit of the order before. */
 uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
                      uint64_t incarnation)

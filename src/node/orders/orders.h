@@ -38,6 +38,8 @@ const struct order *orders_all(const struct node *node);
 const struct order *orders_about(const struct node *node, const uint8_t id[static ID_BYTES]);
 /* Returns orders_about(node, id) if that order expels the member; NULL otherwise. */
 const struct order *orders_expelling(const struct node *node, const uint8_t id[static ID_BYTES]);
+/* Returns orders_expelling of this node itself: such a node neither joins nor trains. */
+const struct order *orders_expelling_self(const struct node *node);
 /* Returns the number of this incarnation's rumors that may stay in a base according to the orders;
  * UINT32_MAX = all. */
 uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
