@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Start of the first part of a program's model, before the name of its run. */
+#define MODEL_PARTS_RUN "run "
+
 #define MODEL_PARTS_MAX 32768 /* most bytes of a list that is sent */
 /* Capacity for the sentence of model_parts_difference, with its final zero. */
 #define MODEL_PARTS_DIFFERENCE 256

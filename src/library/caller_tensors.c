@@ -9,6 +9,7 @@
 #include "base/half.h"
 #include "base/memory.h"
 #include "crypto/secret.h"
+#include "wire/model_parts.h"
 
 #define LIST_HASH   16 /* bytes of the hash of the list of tensors */
 #define TENSORS_MAX (1 << 20)
@@ -438,11 +439,11 @@ const char *caller_tensors_list(const struct caller_tensors *tensors, const char
                                 struct arena *arena)
 {
     char line[HEARSAY_NAME_MAX + 32 * HEARSAY_DIMENSIONS_MAX];
-    size_t bytes = strlen("run \n") + strlen(run) + 1;
+    size_t bytes = strlen(MODEL_PARTS_RUN "\n") + strlen(run) + 1;
     for (uint32_t i = 0; i < tensors->count; i++)
         bytes += put_line(line, sizeof line, &tensors->item[i]);
     char *text = arena_alloc(arena, bytes, 1);
-    size_t length = (size_t)snprintf(text, bytes, "run %s\n", run);
+    size_t length = (size_t)snprintf(text, bytes, MODEL_PARTS_RUN "%s\n", run);
     for (uint32_t i = 0; i < tensors->count; i++)
         length += put_line(text + length, bytes - length, &tensors->item[i]);
     return text;

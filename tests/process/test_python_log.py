@@ -15,7 +15,7 @@ except ImportError:
     sys.exit(1 if os.environ.get('REQUIRE_PYTHON') else 77)
 
 import hearsay
-from python_nodes import Folder, address
+from python_nodes import PROGRAM, Folder, address
 
 
 class Said(logging.Handler):
@@ -71,6 +71,27 @@ class Log(unittest.TestCase):
         node = self.node('a', ['127.0.0.1:1'])
         node.join(1)
         self.assertTrue(self.said.has(logging.WARNING, '127.0.0.1:1', 'cannot be reached'))
+
+    def doctor(self, name, peers):
+        settings = self.folder.settings(name, [','.join(peers)])
+        options = [f'--set={key}={value[0] if key == "node.peers" else value}'
+                   for key, value in settings.items()]
+        return subprocess.run([PROGRAM, 'doctor', *options], capture_output=True, text=True)
+
+    def test_doctor_does_not_compare_models_of_scripts(self):
+        peer = self.node('a')
+        peer.join()
+        first = self.doctor('b', [address(peer)])
+        self.assertEqual(first.returncode, 0, first.stdout)
+        self.assertRegex(first.stdout, "WARN  peer .*the peer is a script.*not 'hearsay node'")
+        node = self.node('b', [address(peer)])
+        node.join()
+        node.close()
+        node.free()
+        second = self.doctor('b', [address(peer)])
+        self.assertEqual(second.returncode, 0, second.stdout)
+        self.assertRegex(second.stdout, 'ok    peer .*the program of this folder has its own')
+        self.assertNotIn('WARN  peer', second.stdout)
 
     def test_notes_come_while_a_call_waits(self):
         first = self.node('a')

@@ -12,6 +12,7 @@
 #include "commands/doctor/doctor.h"
 #include "commands/doctor/doctor_place.h"
 #include "commands/doctor/doctor_visit.h"
+#include "state/state_dir.h"
 
 #define NAME_WAIT_NS (15000 * MS_NS) /* time limit of a name lookup, equal to that of a node */
 
@@ -141,11 +142,22 @@ static void say_connection(struct doctor *doctor, const char *subject, struct vi
                    visit->tried[0] ? "; failed before: " : "", visit->tried);
 }
 
-static void say_handshake(struct doctor *doctor, const char *subject, const struct visit *visit)
+static void say_handshake(const struct round *round, const char *subject,
+                          const struct visit *visit)
 {
+    struct doctor *doctor = round->doctor;
     char id[ID_TEXT_BYTES];
     identity_text(id, visit->id);
-    if (!visit->is_through)
+    if (visit->is_through && visit->takes_model)
+        doctor_say(doctor, round->is_of_program ? VERDICT_OK : VERDICT_WARN, subject,
+                   "is node %s and has the same swarm and key; models and settings were not "
+                   "compared, because %s",
+                   id,
+                   round->is_of_program
+                       ? "the program of this folder has its own, and compares them when it joins"
+                       : "the peer is a script: it accepts a script with the same model, but not "
+                         "'hearsay node'");
+    else if (!visit->is_through)
         doctor_say(doctor, VERDICT_FAIL, subject,
                    "does not accept this node: %s; the swarm key, node.swarm, model and data must "
                    "be the same on both nodes, and hearsay's release the same or the previous one",
@@ -176,8 +188,9 @@ static void say_settings(struct doctor *doctor, const char *subject, const struc
         doctor_say(doctor, VERDICT_WARN, subject, SETTINGS_RANGE ": %s", found->labels);
 }
 
-static void say_visit(struct doctor *doctor, struct visit *visit, bool can_greet)
+static void say_visit(const struct round *round, struct visit *visit)
 {
+    struct doctor *doctor = round->doctor;
     char text[ADDRESS_TEXT_BYTES], subject[ADDRESS_TEXT_BYTES + 8];
     (void)snprintf(subject, sizeof subject, "peer %s", address_text(&visit->address, text));
     if (visit->is_self) {
@@ -199,8 +212,8 @@ static void say_visit(struct doctor *doctor, struct visit *visit, bool can_greet
                    "it; lower the MTU of this machine's interface (ip link set dev NAME mtu 1280), "
                    "or the node sends smaller packets only after two losses",
                    (unsigned)visit->swallowed_bytes);
-    if (can_greet) {
-        say_handshake(doctor, subject, visit);
+    if (round->can_greet) {
+        say_handshake(round, subject, visit);
         say_settings(doctor, subject, visit);
     } else {
         doctor_say(doctor, VERDICT_WARN, subject,
@@ -280,7 +293,9 @@ static void say_reach(const struct round *round)
 void doctor_look_at_peers(struct doctor *doctor)
 {
     const struct address_list *peers = &doctor->config.node.peers;
-    struct round round = {.doctor = doctor, .count = peers->count};
+    struct round round = {.doctor = doctor,
+                          .count = peers->count,
+                          .is_of_program = state_dir_is_of_program(doctor->config.node.state_dir)};
     char parts[sizeof doctor->model];
     round.can_greet = doctor->has_identity && doctor->has_swarm_key && doctor->has_model;
     round.visits = memory_new(peers->count + 1, sizeof *round.visits);
@@ -309,7 +324,7 @@ void doctor_look_at_peers(struct doctor *doctor)
             "node.peers is empty: this node is the first, or waits until other nodes dial it");
     }
     for (uint32_t i = 0; i < peers->count; i++)
-        say_visit(doctor, &round.visits[i], round.can_greet);
+        say_visit(&round, &round.visits[i]);
     say_reach(&round);
     secret_wipe(round.visits, peers->count * sizeof *round.visits);
     free(round.visits);

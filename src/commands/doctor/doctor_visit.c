@@ -116,15 +116,38 @@ static void on_message(struct round *round, struct visit *visit)
     flush(round, visit);
 }
 
-/* Takes the peer's model hash over for a second dial. When nodes with different first weights
- * meet, one of them adopts the weights of the other, so this difference is not an error. */
-static void take_first(struct visit *visit)
+/* Returns true if the peer refused only the model, and either model is that of a program, which
+ * this command cannot know. problem: the peer's difference from this node. */
+static bool is_incomparable(const struct round *round, const struct visit *visit,
+                            const struct problem *problem)
+{
+    const struct introduction *ours = &visit->credentials.ours, *theirs = &visit->peer.theirs;
+    return memcmp(ours->swarm, theirs->swarm, sizeof ours->swarm) == 0 &&
+           introduction_common(ours, theirs) != PROTOCOL_PROBE &&
+           (round->is_of_program || strstr(problem->text, "theirs " MODEL_PARTS_RUN));
+}
+
+/* Takes the peer's model over for a second dial, unless the difference is an error. It is none if
+ * only the first weights differ: when such nodes meet, one of them adopts the weights of the
+ * other. */
+static bool take_model(const struct round *round, struct visit *visit,
+                       const struct problem *problem)
 {
     struct introduction ours = visit->credentials.ours;
-    memcpy(ours.model, visit->peer.theirs.model, sizeof ours.model);
+    const struct introduction *theirs = &visit->peer.theirs;
+    if (visit->takes_first || visit->takes_model)
+        return false;
+    visit->takes_first = introduction_same_form(&ours, theirs);
+    visit->takes_model = !visit->takes_first && is_incomparable(round, visit, problem);
+    if (!visit->takes_first && !visit->takes_model)
+        return false;
+    memcpy(ours.model, theirs->model, sizeof ours.model);
+    memcpy(ours.form, theirs->form, sizeof ours.form);
+    ours.parameters = theirs->parameters;
     credentials_set_introduction(&visit->credentials, &ours);
-    visit->takes_first = visit->must_dial_again = true;
+    visit->must_dial_again = true;
     visit->rounds--;
+    return true;
 }
 
 static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t count)
@@ -139,7 +162,8 @@ static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t cou
         memcpy(visit->id, visit->peer.id, ID_BYTES);
         visit->protocol = visit->peer.protocol;
         visit->deadline_ns = monotonic_ns() + ARRIVAL_NS;
-        if (visit->rounds == SETTINGS_ROUND && visit->protocol == PROTOCOL_NEWEST)
+        if (visit->rounds == SETTINGS_ROUND && visit->protocol == PROTOCOL_NEWEST &&
+            !visit->takes_model)
             show_settings(round, visit);
         else
             say_goodbye(visit);
@@ -147,10 +171,7 @@ static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t cou
         set_timer(round);
         return;
     case PEER_REFUSED:
-        if (!visit->takes_first &&
-            introduction_same_form(&visit->credentials.ours, &visit->peer.theirs))
-            take_first(visit);
-        else
+        if (!take_model(round, visit, &problem))
             (void)snprintf(visit->why, sizeof visit->why, "%s", problem.text);
         transport_hang_up(round->transport, conn);
         return;

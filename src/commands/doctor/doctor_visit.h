@@ -38,7 +38,10 @@ struct visit {
 
     uint64_t trip_ns[ROUNDS]; /* time that each connection took to open, in nanoseconds */
     int rounds;               /* number of connections opened */
-    bool takes_first; /* the peer has other first weights; later dials send its model hash */
+    bool takes_first; /* the peer has other first weights; later dials send its model */
+    /* The peer has another model, but this command knows only one of the two, because the other is
+     * that of a program; later dials send the peer's model. */
+    bool takes_model;
     bool must_dial_again;
     bool is_through;      /* a handshake with the peer was completed */
     uint8_t id[ID_BYTES]; /* valid if is_through */
@@ -62,6 +65,7 @@ struct round {
     const char *settings;           /* settings of this node; valid if can_greet */
     struct message_reader *reader;  /* decoder of the peers' messages */
     struct entropy entropy;         /* source of ephemeral keys for the handshakes */
+    bool is_of_program;             /* the state folder is of a program with its own model */
     bool can_greet;                 /* keys and model are available, so handshakes are possible */
     struct visit *visits;           /* [count] one visit for each configured peer */
     uint32_t count;
