@@ -12,11 +12,20 @@
 /* Until a node is this old, it believes only the versions of members that have joined. */
 #define MEET_NS (2 * SECOND_NS)
 
+/* Notes of a node that joins alone, by the most certain reason. */
+static const char *const WHY_ALONE[] = {
+    [NOTE_GUESSED] = "no peer has answered; this node trains alone and keeps dialling",
+    [NOTE_UNREAD] = "peers close the connection without an answer: compare this node's swarm key "
+                    "with theirs; this node trains alone and keeps dialling",
+    [NOTE_TOLD] = "peers have answered, but none accepts this node",
+    [NOTE_LASTING] = "peers have answered, but none accepts this node",
+};
+
 struct join {
     uint64_t company_ns; /* time of the last neighbour, or other sign of a swarm; 0 = never */
     bool is_turned_away; /* a dialled member does not admit this node */
-    /* a dialled peer refuses this node for a reason that lasts, such as another model */
-    bool is_refused;
+    /* The most certain reason why a dialled peer did not become a neighbour. */
+    enum note_certainty certainty;
     bool must_restart; /* a RESTART action is due */
 };
 
@@ -44,7 +53,9 @@ void join_on_turned_away(struct node *node)
 
 void join_on_closed(struct node *node, const struct peer *peer)
 {
-    node->join->is_refused |= peer->dialled && connection_certainty(peer) == NOTE_LASTING;
+    const enum note_certainty certainty = connection_certainty(peer);
+    if (peer->dialled && certainty > node->join->certainty)
+        node->join->certainty = certainty;
 }
 
 void join_ask_to_confirm(struct node *node)
@@ -127,9 +138,7 @@ void join_consider(struct node *node)
     if ((is_alone && join->is_turned_away) || is_refused(node))
         leave_on_turned_away(node);
     else if (is_alone)
-        joining_join(node, join->is_refused
-                               ? "peers have answered, but none accepts this node"
-                               : "no peer has answered; this node trains alone and keeps dialling");
+        joining_join(node, WHY_ALONE[join->certainty]);
     else if (is_lost(node))
         joining_join(node, "the last neighbour is lost; this node trains alone on the received "
                            "rumors and keeps dialling");

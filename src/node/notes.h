@@ -61,6 +61,7 @@ enum note_level { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARNING, LEVEL_ERROR };
 /* How certain it is why a conversation ended or could not begin. */
 enum note_certainty {
     NOTE_GUESSED, /* no peer has answered, or a connection ended without a reason */
+    NOTE_UNREAD,  /* the peer closed without an answer, as it does if the swarm keys differ */
     NOTE_TOLD,    /* the peer has given the reason */
     NOTE_LASTING  /* the reason lasts until a person changes a configuration, a key or a list */
 };

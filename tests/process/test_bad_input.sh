@@ -94,7 +94,8 @@ leave full
 
 tell 'another swarm key'
 start stranger --set "node.peers=$address" --set "node.swarm_key=$dir/other.key"
-wait_for 20 'the stranger to be told why' notes stranger 'another swarm key \(copy the newest\), or not a hearsay node'
+wait_for 20 'the stranger to be told why' notes stranger \
+    '"level":"warning".*another swarm key \(copy the newest\), or not a hearsay node \(try 1\)'
 wait_for 20 'one to note the stranger' notes one 'did not prove the swarm key'
 
 tell 'another model'
@@ -120,6 +121,8 @@ says "$dir/twin.err" 'two nodes run with one identity .*node.identity is .*one.k
     fail "twin does not say why it ended: $(<"$dir/twin.err")"
 says "$dir/twin.err" 'no new checkpoint is saved' || fail 'twin has saved what it has not shared'
 wait_for 30 'elsewhere to train all the same' says "$dir/elsewhere.err" 'alone: no neighbour'
+notes stranger 'compare this node.s swarm key with theirs; this node trains alone' ||
+    fail 'the stranger does not say why it trains alone'
 for name in one stranger elsewhere; do
     alive "$name" || fail "$name has ended"
 done

@@ -429,6 +429,27 @@ static void one_that_all_refuse_does_not_say_that_no_peer_has_answered(void **st
     assert_true(world.nodes[1].training);
     assert_string_equal(world.nodes[1].last[NOTE_JOINED].text,
                         "peers have answered, but none accepts this node");
+    assert_int_equal(world.nodes[0].notes[NOTE_REFUSED], 1);
+}
+
+static void a_node_with_another_swarm_key_warns_at_once(void **state)
+{
+    (void)state;
+    static const uint8_t other[KEY_BYTES] = {1};
+    start_usual_swarm(1);
+    struct node_options options = usual_options();
+    options.swarm_key = other;
+    (void)add(&options);
+    world_introduce(&world, 1, 0);
+    world_start(&world, 1);
+    run(SECOND_NS / 4);
+    const struct note *first = &world.nodes[1].last[NOTE_DIAL_FAILED];
+    assert_int_equal(first->level, LEVEL_WARNING);
+    assert_non_null(strstr(first->text, "another swarm key (copy the newest)"));
+    assert_non_null(strstr(first->text, "(try 1)"));
+    run(60 * SECOND_NS);
+    assert_non_null(strstr(world.nodes[1].last[NOTE_JOINED].text, "compare this node's swarm key"));
+    assert_int_equal(world.nodes[0].notes[NOTE_REFUSED], 1);
 }
 
 /* Node 0 has not joined either: it waits for node 2, which never starts. */
@@ -497,6 +518,7 @@ int main(void)
         STORY(a_joiner_does_not_take_a_newcomer_for_the_swarm),
         STORY(a_joiner_that_loses_all_neighbours_waits_a_minute_before_training),
         STORY(one_that_all_refuse_does_not_say_that_no_peer_has_answered),
+        STORY(a_node_with_another_swarm_key_warns_at_once),
         STORY(a_joiner_whose_only_member_leaves_trains_alone_after_ten_seconds),
         STORY(the_same_seed_gives_the_same_trace),
     };

@@ -512,8 +512,10 @@ void connection_forgive(struct node *node, uint64_t late_ns)
 enum note_certainty connection_certainty(const struct peer *peer)
 {
     CHECK(peer->state != PEER_FREE);
+    const bool is_unread = peer->dialled && peer->state == PEER_ANSWERED;
     return peer->differs || peer->refuses ? NOTE_LASTING
            : peer->was_told               ? NOTE_TOLD
+           : is_unread                    ? NOTE_UNREAD
                                           : NOTE_GUESSED;
 }
 
