@@ -132,7 +132,7 @@ static void begin_event(struct node *node, uint64_t now_ns)
 
 static void note_full(struct node *node, const struct address *from)
 {
-    if (!notes_allow(&node->notes, node->now_ns))
+    if (!notes_allow_once(&node->notes, node->now_ns, NOTE_FULL, from->host, ""))
         return;
     struct note *note = notes_add(&node->notes, node->now_ns, NOTE_FULL, LEVEL_WARNING,
                                   "was refused: limits.peers reached");
@@ -231,7 +231,8 @@ static enum note_level failure_level(const struct peer *peer, const struct diale
 }
 
 /* Adds a note that says why a conversation has never opened. A dialled address has one after 0, 1,
- * 2, 4, 8, … failed dials in a row, and whenever the reason is more certain than the last one. */
+ * 2, 4, 8, … failed dials in a row, and whenever the reason is more certain than the last one. A
+ * caller has one for each reason in NOTES_AGAIN_NS. */
 static void note_failed(struct node *node, const struct peer *peer, const char *why)
 {
     const struct dialed dialed = dialer_dialed(node, peer);
@@ -240,7 +241,8 @@ static void note_failed(struct node *node, const struct peer *peer, const char *
     CHECK(!peer->was_open);
     if (peer->dialled && !is_power_of_two(dialed.failures) && certainty <= dialed.certainty)
         return;
-    if (!peer->dialled && !notes_allow(&node->notes, node->now_ns))
+    if (!peer->dialled &&
+        !notes_allow_once(&node->notes, node->now_ns, NOTE_REFUSED, peer->address.host, why))
         return;
     if (peer->dialled)
         note =

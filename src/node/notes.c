@@ -111,6 +111,34 @@ bool notes_allow(struct notes *notes, uint64_t now_ns)
     return true;
 }
 
+/* Continues an FNV-1a hash with a text and its final zero. */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    do
+        hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
+    while (*text++);
+    return hash;
+}
+
+bool notes_allow_once(struct notes *notes, uint64_t now_ns, enum note_kind kind, const char *who,
+                      const char *text)
+{
+    CHECK(kind < NOTE_KINDS);
+    const uint64_t hash = hash_text(hash_text(0xcbf29ce484222325u ^ (uint64_t)kind, who), text);
+    uint32_t chosen = 0; /* the oldest entry */
+    for (uint32_t i = 0; i < NOTES_CAUSES; i++) {
+        if (notes->causes[i].hash == hash && now_ns < notes->causes[i].again_ns)
+            return false;
+        if (notes->causes[i].again_ns < notes->causes[chosen].again_ns)
+            chosen = i;
+    }
+    if (!notes_allow(notes, now_ns))
+        return false;
+    notes->causes[chosen].hash = hash;
+    notes->causes[chosen].again_ns = now_ns + NOTES_AGAIN_NS;
+    return true;
+}
+
 bool notes_next(struct notes *notes, struct note *note)
 {
     if (notes->count == 0)

@@ -78,6 +78,10 @@ struct note {
 
 const char *note_kind_name(enum note_kind kind);
 
+/* Remembered causes of notes; an attacker with more addresses is limited by notes_per_s. */
+#define NOTES_CAUSES   64
+#define NOTES_AGAIN_NS 600000000000ull /* time between two notes of one cause */
+
 /* Ring of the notes that were not fetched yet. A new note overwrites the oldest one of a full
  * ring. */
 struct notes {
@@ -90,6 +94,10 @@ struct notes {
     double tokens_per_second;
     uint64_t refilled_ns; /* time when `tokens` was last raised */
     uint64_t suppressed;  /* notes dropped since the last NOTE_SUPPRESSED */
+    struct {
+        uint64_t hash;
+        uint64_t again_ns; /* until when its note is not repeated; 0 = free */
+    } causes[NOTES_CAUSES]; /* causes of the last notes that notes_allow_once allowed */
 };
 
 void notes_init(struct notes *notes, struct arena *arena, uint32_t max, double per_second);
@@ -102,6 +110,11 @@ struct note *notes_add(struct notes *notes, uint64_t now_ns, enum note_kind kind
 /* Call it before adding a note that another node caused. Returns false, and counts the note as
  * suppressed, if too many were added lately. */
 bool notes_allow(struct notes *notes, uint64_t now_ns);
+
+/* Like notes_allow, but also returns false, uncounted, if a note of this kind with this text about
+ * `who` was allowed within NOTES_AGAIN_NS. who: an id or a host. */
+bool notes_allow_once(struct notes *notes, uint64_t now_ns, enum note_kind kind, const char *who,
+                      const char *text);
 
 /* Removes the oldest note and copies it to *note. Returns false if there is none. */
 bool notes_next(struct notes *notes, struct note *note);

@@ -186,8 +186,11 @@ void anti_entropy_check_digest(struct node *node, const struct peer *from,
                                const struct message *version)
 {
     const struct versions *ours = &node->broadcast->versions;
+    char id[ID_TEXT_BYTES];
+    identity_text(id, from->id);
     if (version->hash == ours->hash && version->digest != ours->digest &&
-        !node->broadcast->lacks_first && notes_allow(&node->notes, node->now_ns))
+        !node->broadcast->lacks_first &&
+        notes_allow_once(&node->notes, node->now_ns, NOTE_DIGEST, id, ""))
         (void)connection_note(node, from, NOTE_DIGEST, LEVEL_ERROR,
                               "has the same version but another digest: a defect or broken memory "
                               "on one of the two nodes");

@@ -19,9 +19,6 @@
  */
 #define RTT_NS (30 * SECOND_NS)
 
-/* Members that connection_is_new_report remembers. */
-#define REPORTED 16
-
 _Static_assert(NODE_PEERS_MAX <= SLOTS_MAX, "a set of slots holds all peers");
 
 struct connections {
@@ -33,9 +30,6 @@ struct connections {
     /* Number of conversations started, modulo 2^32; the upper half of the last one's conn. */
     uint32_t generation;
     struct connection_said said[MESSAGE_KINDS];
-    /* first 8 bytes of the last ids for which connection_is_new_report returned true */
-    uint64_t reported[REPORTED];
-    uint32_t reports;
 };
 
 size_t connections_arena_bytes(const struct node_options *options)
@@ -409,17 +403,6 @@ void connection_set_unlike(struct node *node, const struct peer *peer,
 {
     CHECK(peer->state == PEER_OPEN && memchr(unlike, '\0', PEER_UNLIKE_BYTES));
     memcpy(own(node, peer)->unlike, unlike, PEER_UNLIKE_BYTES);
-}
-
-bool connection_is_new_report(struct node *node, const uint8_t id[static ID_BYTES])
-{
-    struct connections *connections = node->connections;
-    const uint64_t begin = bytes_get(id, sizeof begin);
-    for (uint32_t i = 0; i < REPORTED; i++)
-        if (connections->reported[i] == begin)
-            return false;
-    connections->reported[connections->reports++ % REPORTED] = begin;
-    return true;
 }
 
 /* The following functions handle the timers of conversations. */

@@ -116,9 +116,6 @@ void connection_set_incarnation(struct node *node, const struct peer *peer, uint
 /* Stores the neighbour's setting that must differ on all nodes (settings.h). */
 void connection_set_unlike(struct node *node, const struct peer *peer,
                            const char unlike[static PEER_UNLIKE_BYTES]);
-/* Returns true unless this member is among the last 16 for which it returned true. So a fact about
- * a member that several neighbours report gives one note. */
-bool connection_is_new_report(struct node *node, const uint8_t id[static ID_BYTES]);
 /* Sends PING to the peer, unless its queue is full. */
 void connection_ping(struct node *node, const struct peer *peer);
 void connection_on_pong(struct node *node, const struct peer *peer, uint64_t token);

@@ -141,8 +141,9 @@ static bool take_id(struct setting *setting, uint8_t id[static ID_BYTES])
 
 static void note(struct node *node, const struct peer *peer, const char *head, const char *which)
 {
-    char text[sizeof((struct note *)NULL)->text];
-    if (!which[0] || !notes_allow(&node->notes, node->now_ns))
+    char text[sizeof((struct note *)NULL)->text], id[ID_TEXT_BYTES];
+    identity_text(id, peer->id);
+    if (!which[0] || !notes_allow_once(&node->notes, node->now_ns, NOTE_SETTINGS, id, which))
         return;
     (void)snprintf(text, sizeof text, "%s: %s", head, which);
     (void)connection_note(node, peer, NOTE_SETTINGS, LEVEL_WARNING, text);
@@ -186,16 +187,18 @@ static void on_report(struct node *node, const uint8_t id[static ID_BYTES],
                       const struct setting *theirs)
 {
     const char *ours = node->options.settings ? node->options.settings : "";
-    char which[sizeof((struct settings_difference *)NULL)->same] = "";
+    char which[sizeof((struct settings_difference *)NULL)->same] = "", who[ID_TEXT_BYTES];
     struct setting own;
     if (memcmp(id, node->options.identity->id, ID_BYTES) == 0 || connection_by_id(node, id, NULL) ||
-        !find(ours, strlen(ours), theirs, &own) || own.is_shared || !is_wrong(&own, theirs) ||
-        !connection_is_new_report(node, id) || !notes_allow(&node->notes, node->now_ns))
+        !find(ours, strlen(ours), theirs, &own) || own.is_shared || !is_wrong(&own, theirs))
         return;
     describe(which, sizeof which, &own, theirs);
+    identity_text(who, id);
+    if (!notes_allow_once(&node->notes, node->now_ns, NOTE_SETTINGS, who, which))
+        return;
     struct note *note = notes_add(&node->notes, node->now_ns, NOTE_SETTINGS, LEVEL_WARNING,
                                   SETTINGS_SAME ": %s", which);
-    identity_text(note->who, id);
+    memcpy(note->who, who, sizeof who);
 }
 
 /* Reads valid lines: stores the neighbour's setting that must differ on all nodes, and handles
@@ -270,8 +273,7 @@ void settings_on_message(struct node *node, const struct peer *peer, const struc
         !spoken_check(node, peer, theirs.value, theirs.value_bytes))
         return;
     note(node, peer, SETTINGS_OTHER, found.other);
-    if (found.same[0] && connection_is_new_report(node, peer->id))
-        note(node, peer, SETTINGS_SAME, found.same);
+    note(node, peer, SETTINGS_SAME, found.same);
     note(node, peer, SETTINGS_RANGE, found.labels);
     const bool is_known = peer->unlike[0] != '\0';
     read_unlike(node, peer, text);

@@ -362,7 +362,9 @@ static void on_proofs(struct node *node, const struct peer *from, const struct m
 
 static void note_two(struct node *node, const struct peer *from)
 {
-    if (notes_allow(&node->notes, node->now_ns))
+    char id[ID_TEXT_BYTES];
+    identity_text(id, from->id);
+    if (notes_allow_once(&node->notes, node->now_ns, NOTE_EXPELLED, id, "two orders"))
         (void)connection_note(node, from, NOTE_EXPELLED, LEVEL_ERROR,
                               "has another order of the operator under a known number: two nodes "
                               "received orders at once; give the order again, on one node");

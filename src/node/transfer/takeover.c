@@ -217,7 +217,9 @@ static enum takeover take_over(struct node *node, const struct peer *donor)
 
 static void note_no_room(struct node *node, const struct peer *donor)
 {
-    if (notes_allow(&node->notes, node->now_ns))
+    char id[ID_TEXT_BYTES];
+    identity_text(id, donor->id);
+    if (notes_allow_once(&node->notes, node->now_ns, NOTE_FULL, id, "base"))
         (void)connection_note(node, donor, NOTE_FULL, LEVEL_WARNING,
                               "its base cannot be taken over: it has more incarnations than "
                               "limits.incarnations (raise it), or its history is invalid");

@@ -142,6 +142,48 @@ static void counts_suppressed_notes_once(void **state)
     assert_false(notes_next(&notes, &note));
 }
 
+static bool allows_once(uint64_t now_ns, const char *who, const char *text)
+{
+    return notes_allow_once(&notes, now_ns, NOTE_REFUSED, who, text);
+}
+
+static void repeats_a_note_of_one_cause_rarely(void **state)
+{
+    (void)state;
+    assert_true(allows_once(SECOND_NS, "192.0.2.1", "other key"));
+    assert_false(allows_once(2 * SECOND_NS, "192.0.2.1", "other key"));
+    assert_true(allows_once(2 * SECOND_NS, "192.0.2.2", "other key"));
+    assert_true(allows_once(2 * SECOND_NS, "192.0.2.1", "other model"));
+    assert_true(notes_allow_once(&notes, 3 * SECOND_NS, NOTE_FULL, "192.0.2.1", "other key"));
+    assert_int_equal(notes.suppressed, 0);
+    assert_false(allows_once(NOTES_AGAIN_NS, "192.0.2.1", "other key"));
+    assert_true(allows_once(SECOND_NS + NOTES_AGAIN_NS, "192.0.2.1", "other key"));
+    assert_false(allows_once(2 * SECOND_NS + NOTES_AGAIN_NS, "192.0.2.1", "other key"));
+}
+
+static void a_suppressed_note_may_come_later(void **state)
+{
+    (void)state;
+    assert_int_equal(allowed(SECOND_NS, 3), 3);
+    assert_false(allows_once(SECOND_NS, "192.0.2.1", "other key"));
+    assert_true(allows_once(2 * SECOND_NS, "192.0.2.1", "other key"));
+}
+
+static void a_new_cause_replaces_the_oldest(void **state)
+{
+    (void)state;
+    char who[16];
+    for (uint64_t i = 0; i < NOTES_CAUSES; i++) {
+        (void)snprintf(who, sizeof who, "host %d", (int)i);
+        assert_true(allows_once((i + 1) * SECOND_NS, who, ""));
+    }
+    const uint64_t now_ns = (NOTES_CAUSES + 1) * SECOND_NS;
+    assert_false(allows_once(now_ns, "host 0", ""));
+    assert_true(allows_once(now_ns, "another host", ""));
+    assert_false(allows_once(now_ns, "host 1", ""));
+    assert_true(allows_once(now_ns, "host 0", ""));
+}
+
 static void every_kind_has_its_name(void **state)
 {
     (void)state;
@@ -165,6 +207,9 @@ int main(void)
         TEST(a_long_silence_saves_nothing_up),
         TEST(a_clock_that_stands_gives_nothing),
         TEST(counts_suppressed_notes_once),
+        TEST(repeats_a_note_of_one_cause_rarely),
+        TEST(a_suppressed_note_may_come_later),
+        TEST(a_new_cause_replaces_the_oldest),
         TEST(every_kind_has_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
