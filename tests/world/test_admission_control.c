@@ -91,7 +91,8 @@ static int endpoint_is_there(void **state)
     (void)state;
     struct node_options options = usual_options();
     options.limits.peers_max = PEERS;
-    /* Has no effect, because at most half of peers_max connections may be unauthenticated. */
+    /* Has no effect: half of peers_max is smaller, and it also limits unauthenticated connections.
+     */
     options.limits.half_open_max = 64;
     options.limits.half_open_per_net_max = PER_NET;
     begin_world(1);
@@ -123,8 +124,8 @@ static void the_most_crowded_network_makes_way(void **state)
         stranger_enter(&strangers[i]);
     for (int i = 0; i < 12; i++)
         stranger_tries(&strangers[1 + i % 6]);
-    /* The network of strangers[0] then has the most connections, so the node closes two of these,
-     * although connections from other networks are older. */
+    /* The network of strangers[0] then has the most connections. So the node closes two of its
+     * connections, although those from other networks are older. */
     for (int i = 0; i < 6; i++)
         stranger_tries(&strangers[0]);
     run(100 * MS_NS);
@@ -189,7 +190,7 @@ static void callers_of_one_host_cause_one_note(void **state)
     stranger.says_bytes = 0;
     stranger_tries(&stranger);
     run(8 * SECOND_NS);
-    assert_int_equal(world.nodes[0].notes[NOTE_REFUSED] - before, 2); /* for another reason */
+    assert_int_equal(world.nodes[0].notes[NOTE_REFUSED] - before, 2); /* silence is a new reason */
     assert_int_equal(stats_of(0).neighbours, 1);
 }
 

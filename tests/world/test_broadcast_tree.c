@@ -21,8 +21,8 @@ static void a_rumor_lost_with_its_connection_is_requested_again(void **state)
     assert_int_equal(stats_of(1).version, rumors_published());
 }
 
-/* Returns the mean over all nodes of the copies that a node received of each new rumor, since the
- * sums over all nodes were heard_before and duplicates_before. */
+/* Returns how many copies of a new rumor a node receives, as a mean over nodes and rumors.
+ * heard_before and duplicates_before: sums over all nodes when the measurement began. */
 static double copies(uint64_t heard_before, uint64_t duplicates_before)
 {
     uint64_t heard = 0, duplicates = 0;

@@ -71,7 +71,8 @@ static void a_budget_follows_the_thinnest_link(void **state)
     }
 }
 
-/* Runs for a minute. Checks node 1's byte rate in the second half minute against the cap. */
+/* Runs for a minute. Checks that node 1's byte rate in the last 30 s is 0.35 to 1.02 times `cap`,
+ * in bytes per second. uplink: sent bytes; else received bytes. */
 static void caps_are_kept(const struct node_options *options, bool uplink, double cap)
 {
     start_eager(4, options);
@@ -113,7 +114,7 @@ struct publications {
     uint64_t bytes, rumors;
 };
 
-/* Returns how much nodes 0 to 3 of a swarm of n publish in 45 s. */
+/* Returns how much nodes 0 to 3 of a swarm of n nodes publish in 45 s. */
 static struct publications told_by_four(uint32_t n)
 {
     struct node_options options = eager_options();
@@ -149,13 +150,13 @@ static void one_slow_receiver_holds_no_node_back(void **state)
 }
 
 struct thin_lines {
-    double told;       /* maximum over time of the bytes per second that all nodes publish */
+    double told;       /* maximum over time of the bytes that all nodes publish in a second */
     double lag_s;      /* mean lag of the nodes at the end, in seconds */
     uint32_t patching; /* maximum number of nodes without a complete base */
     uint32_t lonely;   /* number of nodes without neighbours at the end */
 };
 
-/* Returns the bytes that nodes with neighbours publish in a second. */
+/* Runs for a second. Returns the rumor bytes that nodes with neighbours publish in it. */
 static double told_in_a_second(uint32_t n)
 {
     uint64_t before[NODES_MAX], bytes = 0;
@@ -168,7 +169,7 @@ static double told_in_a_second(uint32_t n)
     return (double)bytes;
 }
 
-/* Runs n nodes for 55 s. Each can receive `down` bytes per second. */
+/* Runs n nodes until second 60. Each can receive `down` bytes per second. */
 static struct thin_lines play_thin_lines(uint32_t n, uint64_t down)
 {
     struct thin_lines found = {0};
@@ -241,8 +242,8 @@ static struct shared_lines play_shared_lines(uint32_t n, uint64_t line, uint32_t
     return mean;
 }
 
-/* Lines of 2 Mbit/s can carry all rumors, so nodes do not fill them. Each rumor arrives soon and
- * once. */
+/* Lines of 2 Mbit/s can carry all rumors, so nodes do not fill them. Each rumor arrives within a
+ * second on average, and nearly always once. */
 static void lines_shared_by_neighbours_are_not_filled(void **state)
 {
     (void)state;
@@ -265,7 +266,8 @@ static void waiting_rumors_reduce_publishing(void **state)
         lag_s += mean.lag_s / 8;
     }
     print_message("%.2f s in the mean\n", lag_s);
-    /* The mean is 3 s if nodes only react to the lag of other nodes, 5 s if they do not react. */
+    /* The mean would be 3 s if nodes reacted only to the lag of other nodes, and 5 s without any
+     * reaction. */
     assert_true(lag_s < 2.4);
 }
 
@@ -312,7 +314,7 @@ static void rare_publications_may_fill_lines(void **state)
     }
 }
 
-/* Lines are unlimited, but no node can know that while little is published. */
+/* Lines are unlimited, but a node cannot know that while it publishes little. */
 static void untested_capacity_is_no_budget(void **state)
 {
     (void)state;

@@ -40,7 +40,7 @@ static void accepts_a_member_that_is_uncorrelated(void **state)
 static void finds_a_tenfold_move_within_three_rumors(void **state)
 {
     (void)state;
-    for (int i = 0; i < 4; i++) /* until WHO counts: a new member may be from a partition */
+    for (int i = 0; i < 4; i++) /* the first rumors are no evidence: WHO may be from a partition */
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 3; i++)
         let_all_publish(0.5, 0.5, 1, 10);
@@ -168,8 +168,8 @@ static void needs_enough_members_for_a_typical_length(void **state)
     assert_null(byzantine_next(node));
 }
 
-/* Lets only WHO and one more member (none if of_other is NAN) publish rumors with these
- * agreements. Returns the member that is found within `rumors` rumors of each, or NULL. */
+/* Lets WHO and, unless of_other is NAN, one more member publish up to `rumors` rumors each, with
+ * these agreements. Returns the member that the node finds, or NULL. */
 static const struct origin *found_among_two(double of_who, double of_other, int rumors)
 {
     const uint32_t other = WHO + 1;
@@ -208,7 +208,7 @@ static void finds_one_of_three_that_opposes_training(void **state)
     assert_ptr_equal(found_among_two(-0.5, 0.3, 4), &broadcast_versions(node)->origins[WHO]);
 }
 
-/* No member has published for a minute, so that no median is known. */
+/* No member has published for a minute, so no median is known. */
 static void a_finding_ends_although_no_median_is_known(void **state)
 {
     struct node_finding harm;
@@ -274,7 +274,8 @@ static void judges_a_publication_as_a_whole(void **state)
     assert_false(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
 }
 
-/* All members send only the first rumor of a publication, which claims all its samples. */
+/* All members send only the first rumor of a publication. This rumor claims all samples of the
+ * publication. */
 static void takes_the_typical_length_from_whole_publications(void **state)
 {
     (void)state;

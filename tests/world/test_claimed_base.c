@@ -13,7 +13,7 @@
 #define LONG_NS (40 * SECOND_NS)
 #define CLAIMS  (1u << 20)
 
-/* Connects the lying member to this node. All liars have one identity. */
+/* Connects a liar to this node. All liars have one identity. omits: see liar.h. */
 static struct liar *meet(uint32_t node, uint32_t omits)
 {
     struct liar *liar = liars_meet(node, 0, LIE_FITS, 1);

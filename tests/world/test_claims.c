@@ -1,4 +1,5 @@
-/* A member that claims to learn more than all others together, and publishes nothing. */
+/* A member claims more samples than all other members in sum, but publishes nothing. It must lose
+ * its share within a minute. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +29,7 @@ static int liar_ends(void **state)
     return 0;
 }
 
-/* Sends a record of the puppet, which announces the next one in RENEW_MS_MAX. */
+/* Sends a new record of the puppet. The record announces its next renewal in RENEW_MS_MAX. */
 static void claim(float samples_per_second)
 {
     static uint32_t stamp = 1;

@@ -79,8 +79,8 @@ static uint32_t taken_of_villain(uint32_t i)
     return origin ? origin->next : 0;
 }
 
-/* Checks that all running nodes have the proof, have one base, and keep `keep` rumors of the
- * villain. */
+/* Runs for within_ns. Then checks that all running nodes have the proof and one base, and that
+ * `keep` rumors of the villain remain. */
 static void must_be_out(uint32_t keep, uint64_t within_ns)
 {
     run(within_ns);
@@ -132,8 +132,9 @@ static void streams_that_differ_from_the_start_are_removed_entirely(void **state
     must_be_out(0, 3 * SECOND_NS);
 }
 
-/* Two separated sides accept different streams of one origin. When nodes of both sides meet, their
- * version hashes differ, so they exchange signed heads back to the first difference. */
+/* Publishes `same` equal rumors everywhere, and then `other` different rumors on each of two
+ * separated sides. When the sides meet, their version hashes differ. So nodes exchange signed heads
+ * back to the first difference. */
 static void told_apart(uint32_t same, uint32_t other)
 {
     const struct node_options options = usual_options();

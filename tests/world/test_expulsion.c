@@ -84,8 +84,8 @@ static void a_later_order_about_the_same_member_counts(void **state)
     must_be_out(3);
 }
 
-/* The log notes arrivals a second apart or more, so an order also removes rumors between the last
- * noted arrival before the moment and the moment itself. */
+/* A log records at most one arrival time a second. So an order also removes the rumors between the
+ * last recorded arrival before the moment and the moment itself. */
 static void an_order_since_a_moment_keeps_earlier_rumors(void **state)
 {
     (void)state;
@@ -311,7 +311,8 @@ static void a_readmitted_node_returns_with_its_state_folder(void **state)
     admit_after(1, world.nodes[3].identity.id, incarnation);
     run(2 * SECOND_NS);
     world_start(&world, 3);
-    assert_int_equal(node_orders_count(world.nodes[3].node), 5); /* without the last admission */
+    /* Node 3 does not have the sixth order, its readmission, yet. */
+    assert_int_equal(node_orders_count(world.nodes[3].node), 5);
     run(40 * SECOND_NS);
     assert_false(world.nodes[3].finished);
     assert_int_equal(neighbours(3), 3);
@@ -381,7 +382,7 @@ static void an_order_arrives_during_a_checkpoint(void **state)
         run(50 * MS_NS);
         world_kill(&world, 1, false);
         world_start(&world,
-                    /* checks that the saved base is the sum of its rumors */
+                    /* every start checks that the saved base is the sum of its rumors */
                     1);
     }
     run(30 * SECOND_NS);

@@ -97,9 +97,9 @@ static void a_blamed_donor_is_not_asked_again(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* The liar sends 16 blocks, honest nodes send all other blocks. The joiner identifies the liar only
- * if it asks the liar first in its next attempt. It never blames another node. Returns true if it
- * identified the liar. */
+/* The liar sends 16 blocks of the first attempt; honest nodes send all others. The joiner
+ * identifies the liar only if it asks the liar first in its next attempt. It never blames another
+ * node. Returns true if it identified the liar. */
 static bool one_of_many_lies(uint64_t seed)
 {
     world_free(&world);

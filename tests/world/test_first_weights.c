@@ -181,7 +181,7 @@ static void a_restart_goes_on_with_the_swarms_first_weights(void **state)
     must_take(late, DROPPED);
     world_kill(&world, late, false);
     run(SECOND_NS);
-    world_start(&world, late); /* starts from its checkpoint (checked as invariant 9) */
+    world_start(&world, late); /* starts from its checkpoint (check 9 of check.h) */
     assert_true(node_has_taken_first(world.nodes[late].node));
     run(10 * SECOND_NS);
     assert_int_equal(notes_of(late), 1);

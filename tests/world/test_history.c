@@ -26,7 +26,7 @@ static void most_gone_answers_lead_to_a_state_transfer(void **state)
     puppet_meet(&puppet);
     puppet_hello(&puppet);
     CHECK(false_base_take(&base, &world, 1, LIE_NONE));
-    const struct message version = false_base_version(&base); /* equal to node 0's */
+    const struct message version = false_base_version(&base); /* node 0's own version */
     puppet_say(&puppet, &version);
     const struct world_node *other = &world.nodes[1];
     const struct message gone = {
@@ -215,7 +215,7 @@ static void rejects_a_history_of_too_many_origins(void **state)
     must_refuse();
     /* a node has space for 512 incarnations, including its own */
     say_whole_history(history_of(512, 1));
-    assert_int_equal(world.nodes[0].notes[NOTE_FULL], 1); /* not repeated */
+    assert_int_equal(world.nodes[0].notes[NOTE_FULL], 1); /* the note is not repeated */
     must_refuse();
 }
 

@@ -252,7 +252,7 @@ static void a_member_expelled_by_the_operator_has_no_vote(void **state)
     must_be_in(); /* three of four votes are needed */
 }
 
-/* Gives node 0 a vote. The messenger is too silent to stay connected for long. */
+/* Hands a vote directly to node 0, because the silent messenger is soon disconnected. */
 static void give(uint32_t voter, uint64_t incarnation, uint32_t keep)
 {
     uint8_t bytes[VOTE_BYTES];
@@ -263,7 +263,7 @@ static void give(uint32_t voter, uint64_t incarnation, uint32_t keep)
     world_vote(&world, 0, bytes);
 }
 
-/* Returns how many votes node 0 has stored after another one by the messenger. */
+/* Gives node 0 a vote of the messenger. Returns how often node 0's stored votes have changed. */
 static uint32_t stored_after(uint32_t keep)
 {
     give(NODES, incarnation_of_accused(), keep);
@@ -287,10 +287,10 @@ static void a_vote_is_replaced_once_a_minute(void **state)
     must_be_in();
 }
 
-#define FAR 16385 /* rumors that separate votes */
+#define FAR 16385 /* rumors between two votes that do not add up */
 
-/* The votes of nodes 1 and 2 count together, and then also that of node 0, which has voted again.
- */
+/* At first only the votes of nodes 1 and 2 are near enough to add up. Then node 0 moves its vote
+ * near theirs. */
 static void votes_about_distant_rumors_do_not_add_up(void **state)
 {
     (void)state;
@@ -329,7 +329,7 @@ static void votes_about_starts_of_different_days_do_not_add_up(void **state)
         assert_non_null(proofs_against(world.nodes[i].node, world.nodes[ACCUSED].identity.id));
 }
 
-/* A voter whose vote was needed moves it to another time. */
+/* A voter whose vote was needed changes it to a distant rumor. */
 static void an_expulsion_ends_when_a_needed_vote_moves(void **state)
 {
     (void)state;

@@ -167,7 +167,8 @@ static void a_neighbour_that_falls_behind_is_replaced(void **state)
     assert_int_equal(wanted, 1u << 1);
     assert_true(told > 5 && told < 20); /* the request comes after a while, not at once */
     run(SECOND_NS / 10);
-    assert_int_equal(teller.heard[PRUNE], 0); /* node 0 never prunes the origin itself */
+    /* Node 0 never sends PRUNE to an origin about its own rumors. */
+    assert_int_equal(teller.heard[PRUNE], 0);
 }
 
 /* The shower announces 40 rumors, which the teller sends one by one. */

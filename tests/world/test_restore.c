@@ -47,8 +47,8 @@ static const struct saved *newest_of(uint32_t i)
     return saved;
 }
 
-/* Checks that node i's base equals the checkpoint's. Unless node i trains already, checks the same
- * of the last part of its weights. */
+/* Checks that node i's base and version equal those of the checkpoint. Unless node i trains
+ * already, also checks the last part of its weights. */
 static void must_begin_with(uint32_t i, const struct saved *saved)
 {
     int32_t units[PARAMETERS];

@@ -206,7 +206,7 @@ static void all_obey_if_most_logs_reach_back(void **state)
     must_be_out(VILLAIN);
 }
 
-/* The messenger claims to have a base without the rumors that no log reaches. */
+/* The messenger claims a base that lacks the rumors which are older than all logs. */
 static void a_single_neighbour_replaces_no_base(void **state)
 {
     (void)state;

@@ -20,7 +20,7 @@
 #define MEMBERS 20
 #define SUSPECT 4
 #define SAMPLES 1000
-#define LEAST   (0.1 / NODES) /* part by which the loss must fall */
+#define LEAST   (0.1 / NODES) /* part of max(loss, 1) by which the loss must fall */
 #define EPSILON 1e-6
 
 static struct node *node;
@@ -45,8 +45,8 @@ static int begin(void **state)
     return 0;
 }
 
-/* Makes the rumors of one member, from this number on, act against node 0, far more than those of
- * the others. */
+/* Makes the suspect's rumors from number `seq` on act strongly against node 0, and the rumors of
+ * all others support it. */
 static void oppose_from(uint32_t seq)
 {
     for (uint32_t i = 0; i < broadcast_versions(node)->count; i++)
@@ -68,8 +68,7 @@ static bool is_harmful(void)
     return byzantine_finding_of(node, origin_index).harms;
 }
 
-/* Gives the trial that is due to nobody, and answers it with this loss without the member's rumors,
- * after this time. */
+/* Takes the due trial instead of a learner, and answers it after `ns` with the result `trial`. */
 static void answer_after(uint64_t ns, struct base_trial trial)
 {
     struct action action;
@@ -118,7 +117,8 @@ static void other_members_cast_no_vote(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_HARM], 0);
 }
 
-/* A small loss falls by a large part of itself because of a few samples. */
+/* A loss below 1 must fall by a part of 1. A few samples can change a small loss by a large part of
+ * itself. */
 static void a_small_loss_falls_by_a_part_of_one(void **state)
 {
     (void)state;
@@ -185,7 +185,7 @@ static void a_trial_without_rumors_blocks_no_other(void **state)
     assert_true(quarantine_next_trial(node, &action));
 }
 
-/* The trial would cast the same vote again. */
+/* Another trial could only cast the same vote again. */
 static void no_trial_follows_a_vote(void **state)
 {
     struct action action;

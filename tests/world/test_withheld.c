@@ -24,7 +24,7 @@
 #define NODES  7
 #define LIAR   6
 #define CROWD  40
-#define MANY   20         /* members, most of which never run */
+#define MANY   20         /* listed members, most of which never run */
 #define LITTLE 24000      /* bytes of a small log */
 #define LARGE  (1u << 23) /* bytes of a log that has every rumor of some minutes */
 #define BIT    3.5        /* factor by which a lie is too long, but not long enough for a vote */
@@ -59,7 +59,8 @@ static bool are_ready(uint32_t running)
     return true;
 }
 
-/* Starts the first `running` nodes and lets them learn the typical length of publications. */
+/* Adds `members` nodes and starts the first `running`. Waits until these know the median length of
+ * publications. */
 static void start_with(struct node_options options, uint32_t members, uint32_t running)
 {
     world.has_list = true;
@@ -174,7 +175,7 @@ static void a_released_member_that_goes_further_is_suspended_again(void **state)
     assert_true(is_held(0));
 }
 
-/* Returns true if a later incarnation of the liar than the first has moved node i's base. */
+/* Returns true if an incarnation of the liar after the first one has moved node i's base. */
 static bool moved_something(uint32_t i)
 {
     const struct versions *versions = broadcast_versions(world.nodes[i].node);
@@ -187,7 +188,9 @@ static bool moved_something(uint32_t i)
     return false;
 }
 
-/* The liar restarts repeatedly, and publishes a lie after each restart. */
+/* The liar restarts without its state up to 12 times, and publishes a lie after each restart.
+ * hundredths: lifetime of each incarnation, in 0.01 s. may_move: lies may move bases for a while.
+ */
 static void restart_and_lie(uint32_t hundredths, bool may_move)
 {
     start(true, NODES);
@@ -216,7 +219,8 @@ static void a_member_that_restarts_for_each_lie_has_moved_no_base(void **state)
     restart_and_lie(300, false);
 }
 
-/* The liar stays absent until nodes have released its first lie; they find the second one later. */
+/* Each incarnation of the liar lives for only 1.3 s. Nodes may apply its lies at first. They must
+ * remove all lies of later incarnations once they expel the liar. */
 static void released_lies_are_removed_with_later_ones(void **state)
 {
     (void)state;
@@ -282,7 +286,7 @@ static void a_publication_without_a_majority_is_applied_later(void **state)
         run(SECOND_NS);
     assert_true(held <= 12);
     assert_false(is_out(0));
-    /* a note says that the publication was released, and accuses nobody */
+    /* the note reports the release without an accusation */
     assert_string_equal(world.nodes[0].last[NOTE_HARM].text,
                         "its publications, longer than usual, were withheld for a while and now "
                         "enter the base");
@@ -495,7 +499,8 @@ static void a_joiner_also_withholds_a_burst(void **state)
     puppet_free(&puppet);
 }
 
-/* If too many members are absent for a decision, the operator has some minutes. */
+/* Too many members are absent for a decision. The burst stays withheld for minutes, in which the
+ * operator can expel its author. */
 static void a_condemned_burst_is_withheld_for_minutes(void **state)
 {
     static struct puppet puppet;
@@ -576,7 +581,7 @@ static void a_full_log_releases_withheld_rumors(void **state)
     must_agree(20 * SECOND_NS);
 }
 
-/* Lengths fall fast while training begins. */
+/* Lengths fall fast while training begins, so the node does not compare them yet. */
 static void nothing_is_withheld_of_the_first_publications(void **state)
 {
     struct node_options options = obedient(usual_options());
