@@ -8,7 +8,7 @@
 /* created once; 0 = the system could not create it, and the host's locale stays */
 static locale_t c_locale;
 static _Thread_local locale_t outside; /* locale of this thread before it entered the C locale */
-/* c_locale_enter calls on this thread without their c_locale_leave */
+/* number of c_locale_enter calls on this thread that c_locale_leave has not ended yet */
 static _Thread_local unsigned depth;
 
 static void make(void)

@@ -38,7 +38,7 @@ const char *error_name(enum error error)
     return "unknown";
 }
 
-/* Control characters become question marks: texts of files may be part of the message. */
+/* The message may contain text from files, so control characters become question marks. */
 static void write_problem(struct problem *problem, const char *format, va_list arguments)
 {
     (void)vsnprintf(problem->text, sizeof problem->text, format, arguments);

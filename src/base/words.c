@@ -27,8 +27,9 @@ static size_t edits(const char *typed, const char *known)
     return row[width];
 }
 
-/* Levenshtein distance, but at most 1 if one name begins with the other (3 letters or more), and at
- * most 2 if one contains the other (4 letters or more): learning_rate, rate. */
+/* Returns the Levenshtein distance, but at most 1 if one name begins with the other, and at most 2
+ * if one contains the other, as learning_rate contains rate. For this, the shorter name must have
+ * at least 3 or 4 letters, respectively. */
 static size_t distance(const char *typed, const char *known)
 {
     const size_t common = size_min(strlen(typed), strlen(known));

@@ -34,7 +34,7 @@ struct given {
 struct options {
     const char *state;         /* path of the state folder or model file */
     const char *file;          /* file of --config; NULL = not given */
-    char saved[DISK_PATH_MAX]; /* started.conf, if it is read; "" = it is not */
+    char saved[DISK_PATH_MAX]; /* path of started.conf; "" = the file is not read */
     bool names_data;           /* an option or --set names the source or the files of the data */
     bool names_source;         /* --data-source or --set names data.source */
     struct config config;      /* configuration of data and model */
@@ -70,7 +70,7 @@ static enum error set_key(struct options *options, const char *key, const char *
     return config_set(&options->config, assignment, problem);
 }
 
-/* Returns the name of the source that reads this key, which may be followed by `=`. data.test_x
+/* Returns the name of the data source that reads this key; the key may end at a `=`. data.test_x
  * counts as data.x, for example. NULL if the key lists no samples. */
 static const char *source_of(const char *key)
 {
@@ -112,8 +112,8 @@ static enum error note(void *self, const struct command_option *option, const ch
     return OK;
 }
 
-/* Files of samples also set data.source, but not those of --set if the command line names the
- * source. */
+/* A setting that names files of samples also sets data.source. --set does so only if no setting on
+ * the command line names the source. */
 static enum error apply(struct options *options, const struct given *given, struct problem *problem)
 {
     const char *source = given->key              ? source_of(given->key)
@@ -259,7 +259,7 @@ static void score(struct bench *bench, const float *weights, struct result *resu
 }
 
 /* A test set may contain tokens that the training data lacked. If the model has no outputs for
- * them, this function fails, or the load of the weights. */
+ * them, this function fails, or the loading of the weights fails. */
 static enum error make_model(struct bench *bench, const struct safetensors_about *about,
                              struct problem *problem)
 {

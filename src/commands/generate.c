@@ -121,7 +121,8 @@ static enum error put_prompt(struct bench *bench, const char *prompt, struct pro
     return OK;
 }
 
-/* Prints all tokens as one JSON object, also as text if they are bytes of UTF-8. */
+/* Generates all tokens and prints them as one JSON object. Adds them as text if they are bytes; the
+ * text is null if the bytes are no UTF-8. */
 static void generate_json(struct bench *bench, const struct options *options)
 {
     json_t *tokens = json_array(), *object = json_object();

@@ -238,7 +238,8 @@ static enum error failed(const struct inference_client *client, struct problem *
     return problem_set(problem, FAILED, "%s: %s", client->where, why);
 }
 
-/* Dials the node with this introduction, and waits until the node has accepted or refused it. */
+/* Dials the node with this introduction, and waits until the node has accepted or refused it, for
+ * at most CALL_NS. */
 static void call(struct inference_client *client, const struct introduction *introduction)
 {
     hang_up(client);

@@ -132,7 +132,8 @@ static enum error load_model(struct bench *bench, const char *path, struct probl
     return OK;
 }
 
-/* The node normalises bytes itself, so about.scale is only a sign: 0 = bytes, 1 = float32. */
+/* The node normalises bytes itself, so about.scale only marks the type of samples: 0 = bytes, 1 =
+ * float32. */
 static enum error meet_node(struct bench *bench, struct problem *problem)
 {
     struct inference_client_options options = {.swarm_key = bench->options->swarm_key,

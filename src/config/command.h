@@ -67,7 +67,7 @@ struct command {
      * options are valid together. */
     enum error (*finish)(void *self, int count, char **operands, struct problem *problem);
     /* Runs the command. argv[0] is "hearsay COMMAND", for messages. Returns the exit code. NULL =
-     * run_on_all runs it, or hearsay-sim. */
+     * run_on_all runs the command, or it is a command of hearsay-sim. */
     int (*run)(int argc, char **argv);
     /* Used instead of `run` for a command that describes all commands, such as completions;
      * `run` is then NULL. Returns the exit code. */

@@ -57,7 +57,8 @@ static void reading_fail(struct reading *reading, enum error error, const char *
         problem_set(reading->problem, error, "%.200s:%d: %s", reading->path, reading->line, what);
 }
 
-/* The bracket must be closed, only a comment may follow, and the reader must accept the section. */
+/* Checks a line [section]: the bracket must be closed, only a comment may follow, and the reader
+ * must accept the section. */
 static void check_section_line(struct reading *reading, const char *line)
 {
     struct problem problem;

@@ -22,10 +22,10 @@
 #define CONFIG_FILES_BYTES      4096
 #define CONFIG_NAME_BYTES       64
 #define CONFIG_LINE_BYTES       16384 /* longest line of a file, or --set argument */
-#define CONFIG_INCARNATIONS_MAX 32768 /* their history fits in a checkpoint */
-#define CONFIG_AUTO             0     /* `auto` or `none` of a number whose minimum is above 0 */
-#define CONFIG_AUTO_OF_0        UINT64_MAX /* `auto` where 0 is a valid number */
-#define CONFIG_AUTO_REAL        (-1.0)     /* `auto` or `none` of a real number */
+#define CONFIG_INCARNATIONS_MAX 32768 /* a larger history would not fit in a checkpoint */
+#define CONFIG_AUTO             0     /* stored for `auto` or `none` if the minimum is above 0 */
+#define CONFIG_AUTO_OF_0        UINT64_MAX /* stored for `auto` if 0 is a valid number */
+#define CONFIG_AUTO_REAL        (-1.0)     /* stored for `auto` or `none` of a real number */
 
 struct slice {
     uint32_t index; /* index of the part, from 0; users write i/n with i from 1 */
@@ -34,7 +34,8 @@ struct slice {
 
 struct config_node {
     struct address listen;     /* host "" = the node does not listen */
-    struct address advertise;  /* address that other nodes dial; host "" = as they see it */
+    struct address advertise;  /* address that other nodes dial; host "" = the address that they see
+                                * */
     struct address_list peers; /* dialled at the start */
     struct address http;       /* address of the page and metrics; host "" = none */
     char http_token[CONFIG_PATH_BYTES]; /* file; "" = no token */
@@ -44,11 +45,12 @@ struct config_node {
     char members[CONFIG_PATH_BYTES]; /* file; "" = every node with the swarm key is admitted */
     char state_dir[CONFIG_PATH_BYTES];
     uint64_t seed; /* 0 = random */
-    /* grace_s: longest time to leave. save_s: time between checkpoints; 0 = only at the end. */
+    /* grace_s: longest time that leaving may take. save_s: time between checkpoints; 0 = only at
+     * the end. */
     double grace_s, save_s;
     uint32_t older_bases;
     char log[CONFIG_PATH_BYTES]; /* file; "" = none; "-" = standard output */
-    /* whether to save them beside the newest base */
+    /* whether to save the best base and the averaged base beside the newest base */
     bool best_base, averaged_base;
     /* verbose: prints every note. quarantine: votes may expel members. answers: serves inference
      * requests. */
@@ -90,7 +92,8 @@ struct config_train {
     enum precision precision; /* precision of products on a GPU; auto: see setup_precision */
     uint32_t threads;         /* threads for matrix products on the CPU */
     uint32_t batch; /* samples per step; CONFIG_AUTO = chosen to fit step_ms and batch_bytes */
-    /* step_ms: target time of a step. steps_per_s: most steps; 0 = no limit. */
+    /* step_ms: target time of a step if batch is CONFIG_AUTO. steps_per_s: maximum rate of steps; 0
+     * = no limit. */
     double step_ms, steps_per_s;
     uint64_t batch_bytes;   /* memory for the samples of a step; CONFIG_AUTO = automatic */
     uint32_t micro_batches; /* parts of a step that a device computes one after the other */
@@ -106,7 +109,7 @@ struct config_train {
     enum schedule schedule;
     uint64_t warmup_samples; /* samples of the whole swarm during which the rate rises from 0 */
     uint64_t period_samples; /* period in samples of the whole swarm; inverse_root: of each node */
-    /* factor on the rate: per period (step), or the least one (other schedules) */
+    /* schedule `step`: factor on the rate per period; others: final rate, as a part of `rate` */
     double decay;
     uint64_t samples_max;           /* most samples that this node trains; 0 = no limit */
     char frozen[CONFIG_NAME_BYTES]; /* checksum of a program's frozen tensors; "" = none */
@@ -115,13 +118,14 @@ struct config_train {
 };
 
 struct config_exchange {
-    /* budget for the node's own rumors; CONFIG_AUTO = what links and members can take */
+    /* bytes per second for the node's own rumors; CONFIG_AUTO = what links and members can take */
     uint64_t bytes_per_s;
     uint64_t uplink_max;    /* bytes per second sent to all neighbours; 0 = no limit */
     uint64_t downlink_max;  /* bytes per second received from all neighbours; 0 = no limit */
     uint64_t neighbour_max; /* bytes per second sent to one neighbour; 0 = no limit */
     double interval_s;      /* mean time between publications; CONFIG_AUTO_REAL = automatic */
-    uint32_t steps_min;     /* least steps between publications; CONFIG_AUTO = automatic */
+    uint32_t steps_min;     /* minimum number of steps between publications; CONFIG_AUTO = automatic
+                             * */
     /* largest part of the parameters in one publication; CONFIG_AUTO_REAL = automatic */
     double density_max;
     double tau; /* smallest residual that is published; CONFIG_AUTO_REAL = automatic */

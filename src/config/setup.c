@@ -473,9 +473,9 @@ static uint64_t ns_of(double seconds)
 
 _Static_assert(NODE_SERVE_AUTO == CONFIG_AUTO_OF_0, "applied on as it is");
 
-/* Returns the maximum number of entries queued at the learner: as many as ten peers publish
- * during one step if each makes a publication of the largest automatic size every sixteen steps. At
- * least one rumor fits. */
+/* Returns the maximum number of entries queued at the learner: as many as ten peers publish during
+ * one step if each publishes DENSITY_MAX of the parameters every sixteen steps. At least one rumor
+ * fits. */
 static uint32_t apply_window(size_t parameters)
 {
     return (uint32_t)fmax(RUMOR_ENTRIES_MAX, 10.0 / 16 * DENSITY_MAX * (double)parameters);
@@ -537,8 +537,8 @@ struct node_options setup_plain_options(const struct config *config, size_t para
     return options;
 }
 
-/* The queue has space for one publication and for the updates of a step, while the disk writes a
- * part. */
+/* `entries`: while the disk writes a part, the saver's queue must hold one publication, one rumor,
+ * and all entries that were queued at the learner. */
 struct saver_options setup_saver_options(const struct config *config, size_t parameters,
                                          uint32_t moments)
 {

@@ -104,8 +104,9 @@ static struct scmp_arg_cmp bits_of_argument(unsigned i, scmp_datum_t bits, scmp_
         .arg = i, .op = SCMP_CMP_MASKED_EQ, .datum_a = bits, .datum_b = value};
 }
 
-/* Refuses address families other than Unix, IPv4, IPv6 and netlink, netlink protocols other than
- * NETLINK_ROUTE, and IP protocols with a number above UDP's. Returns 0, or a negative errno. */
+/* Refuses address families other than Unix, IPv4, IPv6 and netlink. Refuses netlink protocols other
+ * than NETLINK_ROUTE and, in other families, IP protocols with a number above UDP's. Returns 0, or
+ * a negative errno. */
 static int refuse_odd_sockets(scmp_filter_ctx filter)
 {
     static const int used[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};

@@ -1,6 +1,6 @@
 /* A seccomp filter that refuses system calls that no node needs: starting programs, namespaces,
  * mounts, modules, memory of other processes, changes of user, unusual sockets, typing into a
- * terminal. A refused call fails with EPERM, except clone3: ENOSYS.
+ * terminal. A refused call fails with EPERM; only clone3 fails with ENOSYS.
  *
  * Tests: tests/unit/daemon/test_sandbox.c.
  */

@@ -55,7 +55,7 @@ static uint64_t evaluation_ns(const struct daemon *daemon)
 }
 
 /* Returns on which test samples a leaving node evaluates its base. If train.evaluate_part is auto,
- * leaves out an evaluation that may take longer than SHUTDOWN_EVALUATION_S. */
+ * leaves out an evaluation whose duration is unknown or may exceed SHUTDOWN_EVALUATION_S. */
 static enum final_evaluation final_evaluation(const struct daemon *daemon)
 {
     const uint64_t most_ns = SHUTDOWN_EVALUATION_S * SECOND_NS;
@@ -90,7 +90,7 @@ static bool on_pumped(void *self)
 }
 
 /* A service manager and a terminal may both send a signal when the node is stopped once. So a
- * second signal ends the node at once only if it comes SIGNAL_ONCE_NS after the first. */
+ * second signal ends the node at once only if it comes at least SIGNAL_ONCE_NS after the first. */
 static void on_signal(void *self, int number)
 {
     struct daemon *daemon = self;

@@ -28,7 +28,8 @@ static void print_last(void *context)
     }
 }
 
-/* Opens a file for appending. The owner's group may read a new one. Returns NULL if it cannot. */
+/* Opens a file for appending. Creates it if it is missing; its group may then read it. Returns NULL
+ * on failure. */
 static FILE *open_log(const char *path)
 {
     const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
@@ -217,7 +218,7 @@ static void print_status(const struct event_log *report, uint64_t now_ns,
                   (double)stats->received_bytes * 1e-6);
 }
 
-/* The first line of a training node waits until its speed was measured. */
+/* A node that trains gets its first status line only when its speed was measured. */
 static bool is_line_due(const struct event_log *report, uint64_t now_ns,
                         const struct node_stats *stats)
 {

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-static pid_t opener; /* process whose threads are those of libuv's pool */
+static pid_t opener; /* process that has the threads of libuv's pool */
 
 static void do_nothing(uv_work_t *work)
 {

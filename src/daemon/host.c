@@ -14,8 +14,8 @@
 #include "state/saver.h"
 #include "state/state_dir.h"
 
-/* Reserves later incarnations than those of this start. Without them, the node must send
- * nothing. */
+/* Answers ACTION_INCARNATION: reserves further incarnations on the disk, from `first` on. Without a
+ * reservation, the node must not send. */
 static void reserve(struct host *host, uint64_t first)
 {
     struct problem problem;
@@ -69,8 +69,8 @@ static void do_actions(struct host *host)
     }
 }
 
-/* Stops the node because another process runs with the same identity. If the node went on, it
- * would train alone and overwrite the saved base, which still equals the base of the swarm. */
+/* Stops the node because another process runs with the same identity. If the node went on, it would
+ * train alone and overwrite the saved base, which may still equal the base of the swarm. */
 static void end_clash(struct host *host)
 {
     host->has_clash = true;

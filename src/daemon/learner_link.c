@@ -7,7 +7,8 @@
 #include "base/time_units.h"
 
 #define EVENT_RING_BYTES (512 * 1024)
-/* other events for which a report of steps leaves space in the ring: as many as one record holds */
+/* Number of other events that must still fit into the ring after a report of steps. Together they
+ * fill half of the ring, the most that ring_room can check. */
 #define OTHER_EVENTS (EVENT_RING_BYTES / 2 / sizeof(struct learner_event) - 1)
 
 static void lock(struct learner_link *link)
@@ -126,7 +127,7 @@ void learner_link_nudge(struct learner_link *link)
     CHECK(pthread_mutex_unlock(&link->mutex) == 0);
 }
 
-/* The functions below run on the loop's thread, or before and after it. */
+/* The functions below run on the loop's thread, or before it starts and after it has ended. */
 
 /* Timeouts use the monotonic clock. */
 static void condition_init(pthread_cond_t *condition)

@@ -100,7 +100,7 @@ struct learner_link {
     _Atomic bool has_more; /* the node has further orders, for which `requests` has no space */
     /* Locked while a thread performs an order, so that a READ sees no half-changed base. */
     pthread_mutex_t orders;
-    pthread_mutex_t mutex; /* only lets the stepping thread sleep and wakes it */
+    pthread_mutex_t mutex; /* protects the sleep of the stepping thread on `woken` */
     pthread_cond_t woken;
     uint32_t resets;    /* number of reported resets */
     uint64_t saturated; /* last reported number of saturated entries */

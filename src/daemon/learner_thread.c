@@ -73,7 +73,8 @@ static void say_progress(struct learner_thread *thread)
     thread->said_ns = monotonic_ns();
 }
 
-/* Some orders wait for steps that were queued on a GPU; subtracts the time of these steps. */
+/* Counts the time of an order. Some orders wait for steps that were queued on a GPU, so subtracts
+ * the time of these steps. */
 static void count_exchange(struct learner_thread *thread, uint64_t took_ns)
 {
     const uint64_t before_ns = thread->progress.spent.steps_ns;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NAMED_MAX 3 /* maximum named processes */
+#define NAMED_MAX 3 /* maximum number of processes that the text names */
 
 void lock_holder_sign(int file)
 {

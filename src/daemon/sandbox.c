@@ -65,8 +65,8 @@ static int landlock_version(void)
     return version > 0 ? (int)version : 0;
 }
 
-/* With train.device = auto, a device file of a driver (/dev/dxg: in WSL) or HEARSAY_CUDA, the path
- * of the CUDA module, suffices. */
+/* Returns true if train.device names a GPU. With `auto`, returns true if a driver's device file
+ * exists (/dev/dxg: in WSL), or if HEARSAY_CUDA names a CUDA module. */
 static bool may_use_gpu(const struct config *config)
 {
     if (strcmp(config->train.device, "auto") != 0)
@@ -130,8 +130,8 @@ static bool allow(int rules, const struct ruleset *forbids, const char *path, ui
     return is_done;
 }
 
-/* Allows reading what is in a folder, if its name begins with `prefix` and not with a dot; follows
- * symbolic links. */
+/* Allows reading the files and folders in a folder whose names begin with `prefix` and not with a
+ * dot. Follows symbolic links. */
 static bool allow_files_in(int rules, const struct ruleset *forbids, const char *folder,
                            const char *prefix)
 {
@@ -178,8 +178,8 @@ static bool allow_listed(int rules, const struct ruleset *forbids, const char *n
     return is_done;
 }
 
-/* Allows what the paths in the configuration need. The whole folder of the member list is readable,
- * because people replace the file by a new one. */
+/* Allows the node to use the paths in the configuration. The whole folder of the member list is
+ * readable, because people replace the file by a new one. */
 static bool allow_configured(int rules, const struct ruleset *forbids, const struct config *config)
 {
     char members[CONFIG_PATH_BYTES];

@@ -48,7 +48,8 @@ static bool number_read(const char *text, uint64_t *out)
     return true;
 }
 
-/* Returns half of WATCHDOG_USEC in nanoseconds; 0 = the manager wants no WATCHDOG=1. */
+/* Returns half of WATCHDOG_USEC in nanoseconds; 0 = the manager wants no WATCHDOG=1 of this
+ * process. */
 static uint64_t watchdog_read(void)
 {
     const char *usec_text = getenv("WATCHDOG_USEC");

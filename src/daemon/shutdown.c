@@ -83,8 +83,8 @@ int shutdown_shut_out(const struct reach *reach)
     return SHUTDOWN_SHUT_OUT;
 }
 
-/* Keeps the saved base as the best one if its score is the best; otherwise returns false. The score
- * is that of the saved base itself, because training may have spoiled the base since the last
+/* Keeps the saved base as the best one if its score is the best. Returns true if it was kept. The
+ * score is that of the saved base itself, because training may have spoiled the base since the last
  * evaluation. */
 static bool keep_if_best(const struct shutdown *closing, const struct final *final)
 {

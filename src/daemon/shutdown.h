@@ -10,11 +10,12 @@
 #include "node/inspect.h"
 #include "state/saver.h"
 
-#define SHUTDOWN_EVALUATION_S 5 /* longest estimated evaluation of a leaving node */
+/* with train.evaluate_part = auto, an evaluation that may take more seconds is left out */
+#define SHUTDOWN_EVALUATION_S 5
 
 enum final_evaluation {
     FINAL_NONE,     /* there is no test set, or the configuration wants no evaluations */
-    FINAL_TOO_LONG, /* it may take longer than SHUTDOWN_EVALUATION_S */
+    FINAL_TOO_LONG, /* the evaluation may take longer than SHUTDOWN_EVALUATION_S */
     FINAL_PART,
     FINAL_ALL
 };

@@ -46,7 +46,7 @@ static void say_open_folder(struct event_log *report, uint64_t now_ns, const str
     event_log_say(report, now_ns, NOTE_STARTED, is_writable ? LEVEL_WARNING : LEVEL_INFO, text);
 }
 
-/* Values for keys with `auto` have been chosen before. */
+/* Called after values were chosen for keys that are `auto`. */
 static void say_training(struct event_log *report, uint64_t now_ns, const struct config *config,
                          const struct setup *setup)
 {
@@ -75,7 +75,7 @@ static void say_lines(struct event_log *report, uint64_t now_ns, enum note_level
 }
 
 /* File in the state folder. It names the device of the last start that trained with train.device =
- * auto. A start that misses the GPU named there leaves it. */
+ * auto. A start that lacks the GPU named in the file does not change the file. */
 #define DEVICE_FILE "device"
 
 /* Reads "" if the device of the last start is unknown. */

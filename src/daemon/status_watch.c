@@ -398,7 +398,7 @@ static json_t *operator_json(const struct node *node, const struct node_options 
     return object;
 }
 
-/* 0 = unknown */
+/* Returns the resident memory of the process in bytes; 0 = unknown. */
 static uint64_t rss_bytes(void)
 {
     unsigned long long pages = 0;

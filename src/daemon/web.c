@@ -53,7 +53,7 @@ static bool is_ready(void *self)
     return ready;
 }
 
-/* token: TOKEN_BYTES, receives the first line of the file. */
+/* token: buffer of TOKEN_BYTES bytes for the first line of the file, without blanks at its end. */
 static enum error read_token(const char *path, char *token, struct problem *problem)
 {
     struct stat about;

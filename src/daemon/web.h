@@ -22,7 +22,7 @@ struct web {
     struct trail trail;
     struct happened happened;
     bool is_due;                 /* web_on_ready must be called again soon */
-    uint32_t told;               /* number of notes up to the last update */
+    uint32_t told;               /* number of notes when the last update was sent to /events */
     json_t *(*page)(void *host); /* status page; the caller releases it */
     void *host;
     uint64_t start_ns; /* time at which the node started */
@@ -38,8 +38,8 @@ void web_close(struct web *web);
 void web_on_note(struct web *web, const struct note *note);
 /* Adds the values of one second to the history, and sends an update to the clients of /events. */
 void web_on_second(struct web *web, const double second[static TRAIL_VALUES]);
-/* Serves the web clients. Call it when the server's file is readable, or when is_due is set;
- * updates is_due. */
+/* Serves the web clients, and updates is_due. Call it when the server's file descriptor is
+ * readable, or when is_due is set. */
 void web_on_ready(struct web *web);
 
 #endif

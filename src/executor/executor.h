@@ -26,8 +26,8 @@ struct executor_ops {
     void (*apply)(void *learner, const struct update *update, float beta);
     /* Returns the cosine between an update and the residual (model/exchange/replica.h). */
     double (*agreement)(void *learner, const struct update *update);
-    /* Evaluates the base without and with these updates. NULL = the learner makes no evaluations.
-     */
+    /* Evaluates the base twice: without these updates, and with them. NULL = the learner makes no
+     * evaluations. */
     struct base_trial (*trial)(void *learner, const struct update *updates, uint32_t count);
     void (*apply_own)(void *learner, const struct update *update, float beta);
     void (*read_block)(void *learner, size_t first, size_t count, int32_t *units);
@@ -54,7 +54,8 @@ struct answer {
     enum action_kind to; /* kind of the performed order */
     /* PUBLISH: the update to publish; valid until the next publication. */
     const struct update *update;
-    /* APPLY, TRIAL, WRITE, SAVE: entries done; SAVE: 0 if the snapshot was broken off */
+    /* APPLY, TRIAL, WRITE: entries of the order; SAVE: entries copied, 0 if the snapshot was broken
+     * off */
     uint32_t entries;
     double agreement; /* APPLY: cosine between update and residual, if the order requests it */
     struct base_trial trial; /* TRIAL */

@@ -42,7 +42,7 @@ static enum error read_stream(struct checksummed_reader *reader, struct caller_f
     file->bytes = (size_t)bytes;
     file->extra = bytes > 0 ? malloc(file->bytes) : NULL;
     if (bytes > 0 && !file->extra)
-        return MALFORMED; /* so large a file is damaged, or cannot be used on this machine */
+        return MALFORMED; /* the file is damaged, or too large for this machine's memory */
     error = checksummed_read(reader, file->extra, file->bytes);
     return error == OK ? checksummed_read_end(reader) : error;
 }

@@ -75,7 +75,7 @@ void caller_learner_fill(struct caller_learner *caller)
 {
     const struct caller_tensors *tensors = caller->tensors;
     CHECK(!caller->is_filled);
-    /* No wait for the GPU: the program's `fetch` waits for its own GPU work. */
+    /* Does not wait for the GPU: the program's `fetch` waits for its own GPU work. */
     fetch(caller);
     caller->is_filled = true;
     caller->parts = caller_tensors_parts(tensors);

@@ -53,7 +53,8 @@ struct caller_tensors {
  * tensors together have 2^31 entries or more. */
 enum error caller_tensors_init(struct caller_tensors *tensors, const struct hearsay_tensor *given,
                                uint32_t count, struct problem *problem) MUST_USE;
-/* All functions below that access data need the backend. The caller keeps ownership. */
+/* Sets the backend, which still belongs to the caller. All functions below that access data need
+ * it. */
 void caller_tensors_use(struct caller_tensors *tensors, struct backend *backend);
 void caller_tensors_free(struct caller_tensors *tensors);
 

@@ -11,7 +11,7 @@
 #include "daemon/shutdown.h"
 #include "library/caller_setup.h"
 
-#define LOSS_MAX 1e30 /* largest loss that is counted */
+#define LOSS_MAX 1e30 /* largest absolute value of a loss that is counted */
 
 static void lock(struct engine *engine)
 {

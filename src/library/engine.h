@@ -41,12 +41,12 @@ enum engine_reason {
 struct engine_standing {
     enum engine_reason end;
     bool is_running; /* the node's phase is running, and its peers do not refuse it */
-    /* node/settle.h; checked only while a request waits for it */
+    /* the node is settled (node/settle.h); checked only while a request waits for it */
     bool is_settled;
     /* number of the latest request to settle that the node had received at the last check */
     uint64_t settle_asked;
     enum finish_state finish; /* node/settle.h */
-    /* members for which the node waits to finish, for people */
+    /* text for people: the members for which the node waits before it has finished */
     char waits_for[ENGINE_WAITS_MAX];
     /* number of the last fulfilled request for a checkpoint */
     uint32_t saves;
@@ -142,7 +142,8 @@ enum error engine_begin_again(struct engine *engine, struct problem *problem) MU
  * After the loop's thread has ended, no new orders come. */
 void engine_perform(struct engine *engine);
 /* Counts a step that began when the last engine_step returned, then performs orders. loss: mean of
- * the samples; 0, NaN or too large = unknown. A note names the step of the last two. */
+ * the samples; 0 = unknown. If it is NaN or too large, the node does not count it, and a note names
+ * the step. */
 void engine_step(struct engine *engine, uint64_t samples, double loss);
 /* Fills the tensors after the node has joined. From then on they have the learner's weights. */
 void engine_fill(struct engine *engine);

@@ -30,7 +30,7 @@ struct data_reader {
     int rank;
     uint64_t dims[NPY_RANK_MAX]; /* dimensions; dims[0] is the number of samples */
     uint64_t size;               /* numbers per sample */
-    uint64_t left;               /* samples that have not been read yet, except of IDX */
+    uint64_t left;               /* samples that have not been read yet; not used for IDX */
 };
 
 /* After OK the caller must call data_reader_close. */
