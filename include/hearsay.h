@@ -5,8 +5,8 @@
  *
  * The node runs on its own thread and has the protocol, checkpoints and digests of `hearsay node`.
  * It reads the same configuration file. From [train] it uses only optimizer and momentum, which
- * describe your optimizer, enabled, whether the node trains at all, and the keys that members
- * compare. It uses [data] and [model] only if the options name no run. It installs no signal
+ * describe your optimizer, enabled, whether the node trains at all, and the keys that must be equal
+ * on all members. It uses [data] and [model] only if the options name no run. It installs no signal
  * handler, prints nothing ([node] log is a file), and ends your process only if the system has no
  * memory or thread left, a GPU fails, or the library has a defect. Inside a call the calling thread
  * has the C locale; your fetch and store run in your own locale.
@@ -34,7 +34,7 @@ extern "C" {
 
 enum hearsay_error {
     HEARSAY_OK = 0,
-    HEARSAY_TIMEOUT,     /* the time limit came first; another call continues the wait */
+    HEARSAY_TIMEOUT,     /* the time limit is over; another call continues the wait */
     HEARSAY_ARGUMENT,    /* an argument is missing, wrong, or not the same as at hearsay_open */
     HEARSAY_ABI_UNKNOWN, /* a struct has another HEARSAY_ABI than the library */
     HEARSAY_UNSUPPORTED, /* the library or call cannot use the tensors' device or type, or a flag */
@@ -81,7 +81,7 @@ struct hearsay_tensor {
 struct hearsay_options {
     uint32_t abi;           /* HEARSAY_ABI */
     uint32_t tensors_count; /* >= 1 */
-    /* [tensors_count] tensors that are trained and shared; hearsay_open copies all members but
+    /* [tensors_count] tensors that are trained and shared; hearsay_open copies everything except
      * the numbers. */
     const struct hearsay_tensor *tensors;
     const char *config; /* path of the configuration file; NULL = default configuration */
@@ -114,12 +114,12 @@ struct hearsay_info {
     /* Samples that all nodes have learned since the swarm began; schedules use this number. */
     uint64_t swarm_samples;
     uint64_t digest;         /* of the shared model with all known rumors; equal = equal models */
-    uint64_t rumors;         /* rumors that the node knows, including those that wait */
+    uint64_t rumors;         /* rumors that the node knows, including those not applied yet */
     uint64_t waiting;        /* known rumors that the next calls will apply */
     uint64_t sent_bytes;     /* bytes sent to all other nodes since open */
     uint64_t received_bytes; /* bytes received from all other nodes since open */
     uint64_t resets;         /* resets to the base after a weight became NaN or infinite */
-    /* Weights that were too large to share at the last publication; the excess stays here. */
+    /* Weights too large to share at the last publication; the excess stays in the tensors. */
     uint64_t saturated;
 };
 
@@ -159,9 +159,9 @@ HEARSAY_API int hearsay_join(struct hearsay *node, double timeout_s);
  * NULL): 1 if the tensors were written, otherwise 0. */
 HEARSAY_API int hearsay_step(struct hearsay *node, uint64_t samples, double loss, int *changed);
 
-/* Makes one publication, and more if HEARSAY_STATISTICS have to move farther than one can carry.
- * Then waits until all known rumors are applied and all neighbours have shown the same version, and
- * sets HEARSAY_STATISTICS to the shared ones. Other unpublished progress stays in the tensors: only
+/* Makes one publication, and more if tensors with HEARSAY_STATISTICS have to move farther. Then
+ * waits until all known rumors are applied and all neighbours have shown the same version, and sets
+ * those tensors to the shared statistics. Other unpublished progress stays in the tensors: only
  * hearsay_finish makes all models equal. A node alone publishes until little progress is left. */
 HEARSAY_API int hearsay_settle(struct hearsay *node, double timeout_s);
 
@@ -177,8 +177,8 @@ HEARSAY_API int hearsay_finish(struct hearsay *node, double timeout_s);
  * so is any other change of the tensors since the last call. */
 HEARSAY_API int hearsay_revert(struct hearsay *node);
 
-/* Writes the shared model into CPU tensors of any type, with hearsay_open's names and shapes; with
- * a run, also in its order. */
+/* Writes the shared model into CPU tensors of any type, with the names and shapes given to
+ * hearsay_open; if the options named a run, also in the same order. */
 HEARSAY_API int hearsay_base(struct hearsay *node, const struct hearsay_tensor *tensors,
                              uint32_t tensors_count);
 

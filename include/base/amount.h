@@ -8,11 +8,12 @@
 
 const char *amount_bytes(double bytes, char out[static AMOUNT_BYTES]); /* "123.4 MB", "812 B" */
 
-/* Formats a rate as scenario files write it, such as "10.0 Mbit/s"; "no limit" for a rate of 0. */
+/* Formats a rate in bits per second, as in scenario files: "10.0 Mbit/s"; "no limit" for a rate of
+ * 0. */
 const char *amount_rate(double bytes_per_s, char out[static AMOUNT_BYTES]);
 
-/* A formatted number with at most three digits and a unit: "1.23 MB", "45.6 kB/s", "812"; "-" if
- * the number is not finite. */
+/* A formatted number, at least 0, with at most three digits and a unit: "1.23 MB", "45.6 kB/s",
+ * "812"; "-" if the number is not finite. */
 struct amount {
     char text[AMOUNT_BYTES];
 };

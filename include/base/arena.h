@@ -1,8 +1,8 @@
-/* An arena: memory that is allocated once, at the start, and released as a whole. A module
- * allocates from its arena only while it is created. The pages are zero and use no
- * memory until they are touched, so a generous size is free. If the size depends on a user's model,
- * an arena grows piece by piece instead: reserving the largest possible size would fail on systems
- * without overcommitment. */
+/* An arena: reserved memory that is released as a whole. A module allocates from its arena only
+ * while the module is created. Pages are zero and use no memory until they are touched, so a
+ * generous size costs nothing. If the size depends on a user's model, the arena grows piece by
+ * piece instead: reserving the largest possible size would fail on systems without
+ * overcommitment. */
 #ifndef HEARSAY_BASE_ARENA_H
 #define HEARSAY_BASE_ARENA_H
 
@@ -22,7 +22,8 @@ void arena_init(struct arena *arena, size_t size_bytes);
 /* Uses zeroed memory of the caller, aligned to 64 bytes. The arena never frees it. */
 void arena_init_in(struct arena *arena, void *memory, size_t size_bytes);
 
-/* Reserves memory piece by piece. Ends the program if the system has none. */
+/* Creates an arena that reserves memory piece by piece, in arena_alloc, which ends the program if
+ * the system has none left (memory.h). */
 void arena_init_growing(struct arena *arena);
 
 /* Returns zeroed memory for `count` items, aligned to 64 bytes; the arena owns it. Aborts if the

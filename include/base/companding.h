@@ -8,8 +8,8 @@
  * with each power of two, as the spacing of float32 numbers does. A weight below 2 is its own
  * value, bit for bit. Any finite weight has a value. Thresholds and moves are relative to the
  * weight if the weight is large. The map is linear between two powers of two (an octave), as in
- * G.711, with a power of two as its factor. So a compressed weight is exact to a rounding of
- * float32 on every device, and an expanded value is exact.
+ * G.711, with a power of two as its factor. So companding_compress rounds only once, to the nearest
+ * float32, and companding_expand is exact: all devices compute the same bits.
  *
  * Entries are added up as values, so a base is still an integer sum, in any order.
  * Tests: tests/unit/model/test_companding.c.
@@ -25,8 +25,8 @@
 #include "base/float_bits.h"
 #include "base/update.h"
 
-#define COMPANDING_FROM 2.0f /* smaller weights are their own value */
-/* Largest float32 below 128; a larger one does not fit into a base entry. */
+#define COMPANDING_FROM 2.0f /* weights from -2 to 2 are their own value */
+/* Largest float32 below 128; a larger value does not fit into a base entry. */
 #define VALUE_MAX 0x1.fffffep+6f
 /* Value at the end of the octave that contains the largest float32. */
 #define VALUE_END 129.0f
@@ -77,7 +77,7 @@ ON_DEVICE static inline float weight_of_value(float value, bool companded)
 }
 
 /* Returns a weight in base units, rounded to nearest; the weight must not be NaN. A base that is
- * not companded cannot hold 128 or more, so such a weight counts as VALUE_MAX. */
+ * not companded cannot hold ±128 or more, so such a weight counts as ±VALUE_MAX. */
 static inline int32_t units_of_weight(float weight, bool companded)
 {
     const float value = value_of_weight(weight, companded);

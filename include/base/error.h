@@ -43,9 +43,9 @@ enum error problem_set(struct problem *problem, enum error error, const char *fo
  * lost. */
 _Noreturn void fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints file, line, condition and a backtrace to standard error, runs the hooks and aborts. Only
- * the first failing thread does so; other threads wait for the end. A hook that fails ends the
- * program at once. */
+/* Prints file, line, condition and a backtrace to standard error, runs the hooks and aborts. If
+ * several threads fail, only the first one does this, and the others wait for the abort. If a hook
+ * fails a CHECK, the program aborts at once. */
 _Noreturn void check_failed(const char *file, int line, const char *condition);
 
 /* An action for the case that a CHECK fails. The owner keeps the struct in place until

@@ -3,8 +3,8 @@
  * A program that embeds a node may fork at any time (workers of a data loader). Files opened with
  * O_CLOEXEC stay open in a child that calls no exec, and such a child would hold the node's lock,
  * port and connections after the node has ended. So the owner of such a file registers it here for
- * as long as it is open. Any thread may call. Tests: tests/unit/base/test_fork_files.c and
- * tests/unit/library/test_forked.c.
+ * as long as it is open. Any thread may call these functions. Tests:
+ * tests/unit/base/test_fork_files.c and tests/unit/library/test_forked.c.
  */
 #ifndef HEARSAY_BASE_FORK_FILES_H
 #define HEARSAY_BASE_FORK_FILES_H

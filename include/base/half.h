@@ -65,8 +65,9 @@ static inline ON_DEVICE uint16_t half_to(enum half_type type, float value)
     return type == HALF_BFLOAT16 ? half_to_bfloat16(value) : half_to_float16(value);
 }
 
-/* Returns the weight w after the caller has changed its 16-bit copy from w, rounded, to `half`.
- * Adds the change of the copy to w; a NaN or infinity in the copy also reaches the weight. */
+/* Returns the new weight for an old weight w, whose rounded 16-bit copy the caller may have changed
+ * to `half`: w plus the change of the copy. A NaN or infinity in the copy also reaches the
+ * weight. */
 static inline ON_DEVICE float half_follow(enum half_type type, uint16_t half, float w)
 {
     const float now = half_of(type, half), before = half_of(type, half_to(type, w));

@@ -27,7 +27,7 @@ struct ring {
 /* Rounds up to a power of two, at least 64. */
 uint64_t ring_bytes(uint64_t size_bytes);
 
-/* The ring has ring_bytes(size_bytes) bytes. A record with its 8-byte head may take half of
+/* The ring has ring_bytes(size_bytes) bytes. A record with its 8-byte head may take at most half of
  * them. */
 void ring_init(struct ring *ring, struct arena *arena, uint64_t size_bytes);
 

@@ -1,4 +1,4 @@
-/* The shape of one sample as it travels through a model.
+/* The shape of one sample: of a model's input, or of a layer's output.
  *
  *   length 0   an image: channels x height x width numbers, row major
  *   length n   a sequence: n positions, one after the other, each of channels x height x width

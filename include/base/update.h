@@ -45,7 +45,8 @@ struct base_trial {
     uint32_t samples; /* number of test samples or positions; 0 = the learner evaluates nothing */
     double before;    /* accuracy of the base, 0 .. 1 */
     double after;     /* accuracy of the base with the updates added, 0 .. 1 */
-    /* Mean loss without and with the updates: in nats, or in parts of the targets' variance. */
+    /* Mean loss without and with the updates: in nats; for regression, divided by the targets'
+     * variance. */
     double loss_before, loss_after;
 };
 
@@ -63,9 +64,10 @@ struct publish_terms {
      * 1; 0 = publish no statistic */
     double statistics_share;
     double gain; /* factor on the swarm's average progress */
-    /* Own publications in 16 steps (overlap.h), >= 1; 0 = use no novelty weight. */
+    /* Publications that this node makes in 16 of its steps (overlap.h), >= 1; 0 = use no novelty
+     * weight. */
     double at_once;
-    /* Outer momentum, 0 .. 1: part of each move of the base that the weights make a second time. */
+    /* Outer momentum, 0 .. 1: part of the base's move by which the weights move in addition. */
     double beta;
     double withheld; /* part of the unpublished residual that is taken out of the weights, 0 .. 1 */
     uint64_t swarm_samples; /* samples that all members have learned so far, as far as known */

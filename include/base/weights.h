@@ -42,8 +42,8 @@ struct weights_copy {
     bool is_rounded; /* rounded to `type`; false = float32 */
 };
 
-/* Returns the weight of number i of the copy, which the program may have changed. w: the weight
- * before the change. */
+/* Returns the weight for number i of the copy, which the program may have changed since the weight
+ * was w. */
 static inline ON_DEVICE float weights_copy_read(const struct weights_copy *copy, size_t i, float w)
 {
     return copy->is_rounded ? half_follow(copy->type, ((const uint16_t *)copy->at)[i], w)
@@ -58,8 +58,8 @@ static inline ON_DEVICE void weights_copy_write(const struct weights_copy *copy,
         ((float *)copy->at)[i] = w;
 }
 
-/* Numbers that the exchange keeps for running statistics (exchange/statistics.h): the first number
- * of each vector, or the numbers of one statistic. */
+/* Pointers into the vectors that the exchange keeps for running statistics (exchange/statistics.h):
+ * to the start of each vector, or to the numbers of one statistic. */
 struct statistic {
     float *trained, *before, *slow, *reset, *w;
 };
