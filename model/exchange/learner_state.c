@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 
-/* Rounds up to whole cache lines. */
+/* Returns the size of one vector in bytes, rounded up to whole cache lines. */
 static size_t vector_bytes(size_t parameters)
 {
     return (parameters * sizeof(float) + 63) & ~(size_t)63;

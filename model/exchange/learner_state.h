@@ -23,7 +23,7 @@ struct learner_state {
     size_t parameters; /* P: number of entries in this state */
     int32_t *base;     /* [P] base, in units of QUANTUM */
     float *weights;    /* [P] */
-    uint32_t moments;  /* moment vectors of the optimizer; 0 = the learner makes no steps */
+    uint32_t moments; /* number of the optimizer's moment vectors; 0 = the learner makes no steps */
     float *moment[LEARNER_MOMENTS_MAX]; /* [moments][P] */
     uint64_t steps;                     /* steps since the moments were zero */
     uint64_t samples;                   /* samples learned by this node */

@@ -124,7 +124,7 @@ void replica_begin_part(struct replica *replica, size_t first, size_t count, con
     settle(replica);
 }
 
-/* Returns the factor on a published residual by which it moves the base: share · gain · novelty. */
+/* Returns the factor by which a published residual moves the base: share · gain · novelty. */
 static double counts(const struct replica *replica, const struct publish_terms *terms)
 {
     CHECK(terms->gain >= 0 && terms->share >= 0 && terms->at_once >= 0);
@@ -135,9 +135,8 @@ static double counts(const struct replica *replica, const struct publish_terms *
 }
 
 /* Returns the smallest tau at which counts · tau rounds to an amount of at least 1, but at most
- * TAU_MAX. Below it,
- * amount_of would raise the amount to 1, and the base would move by more than this node's share of
- * its progress. */
+ * TAU_MAX. At a smaller tau, amount_of would raise the amount to 1, and the base would move by more
+ * than this node's share of its progress. */
 static float tau_floor(double counts)
 {
     return (float)fmin(0.5 * (double)QUANTUM / counts, TAU_MAX);
@@ -223,8 +222,8 @@ static float tau_to_carry(double counts, double move)
     return (float)fmin(move / (LEVEL_MAX * counts), TAU_MAX);
 }
 
-/* Returns how far the farthest statistic's base entry has to move; 0 without statistics or a share
- * of them to publish. */
+/* Returns how far this publication has to move the base entry of the farthest statistic; 0 if there
+ * are no statistics or statistics_share is 0. */
 static double statistics_move(const struct replica *replica, const struct publish_terms *terms)
 {
     if (replica->statistics.ranges == 0 || terms->statistics_share == 0)
@@ -252,7 +251,7 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
     const float least = fmaxf(tau_floor(part), carries);
     if (published->tau < least) {
         published->tau = least;
-        /* Unknown: with this higher tau the publication is smaller than estimated. */
+        /* The estimated size is that of the lower tau, so size_ratio must not learn from it. */
         replica->size_ratio.last = 0;
     }
     published->amount = amount_of(part, published->tau);
@@ -337,7 +336,7 @@ static void check_update(const struct replica *replica, const struct update *upd
     CHECK(update->count == 0 || update->index[update->count - 1] < replica->parameters);
 }
 
-/* Until movement of statistics has counted, they follow each update. */
+/* Lets statistics follow each update, as long as no movement has counted since their last reset. */
 static void track_update(struct replica *replica, const struct update *update)
 {
     if (replica->statistics.has_counted || update->count == 0)

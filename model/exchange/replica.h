@@ -16,7 +16,7 @@
  * Withholding: if little can be sent, residuals in the weights would grow until each node computed
  * its gradients far from the base. So a publication moves a part of the unpublished residual from
  * the weights to `withheld`, and the next publication chooses from both. The node has computed no
- * gradients at the point where withheld progress leads, so publishing all of it at once would throw
+ * gradients at the point where withheld progress leads, so publishing all of it at once would move
  * the base far off. Withheld progress is dropped, not published, in four cases: in a publication
  * that withholds nothing (when a node leaves or is alone), in a reset to the base, in a restored
  * state, and in part when another node's update already counts for this node (overlap.h).
@@ -59,8 +59,9 @@ struct replica {
     struct update published; /* the last publication, in host memory */
     uint32_t density_max;    /* largest number of entries in a publication */
     uint32_t *candidates;    /* [candidates_max] indices of the entries that a survey listed */
-    uint32_t candidates_max; /* if too small, a survey with a higher floor follows */
-    float floor;             /* floor of the next survey, a little below the last tau; 0 = none */
+    /* capacity of `candidates`; a survey that finds more is repeated with a higher floor */
+    uint32_t candidates_max;
+    float floor; /* floor of the next survey, a little below the last tau; 0 = none */
     struct size_ratio size_ratio; /* actual divided by estimated size of publications */
     struct overlap overlap;
 };
@@ -119,8 +120,8 @@ void replica_release(struct replica *replica);
  * weights. Drops withheld progress for which the update already counts (overlap.h). */
 void replica_apply(struct replica *replica, const struct update *update, float beta);
 
-/* Copies base entries first .. first+count-1 to host[count] as weights, as if these updates had
- * been applied. count <= 4096. */
+/* Copies base entries first .. first+count-1 to host[count], as float32 weights and as if these
+ * updates had been applied. count <= 4096. */
 void replica_read_with(const struct replica *replica, const struct update *updates,
                        uint32_t updates_count, size_t first, size_t count, float *host);
 
@@ -148,10 +149,10 @@ void replica_read_base(const struct replica *replica, float *host);
 void replica_read_base_part(const struct replica *replica, size_t first, size_t count, float *host);
 void replica_read_units(const struct replica *replica, int32_t *host);
 
-/* Reads the trained weights. */
+/* Copies the trained weights to host[P]. */
 void replica_read_weights(const struct replica *replica, float *host);
 
-/* The base stays, so the residual changes by the difference. */
+/* Sets the weights to host[P]. The base stays, so the residual changes by the difference. */
 void replica_write_weights(struct replica *replica, const float *host);
 
 /* Copies base entries first .. first+count-1, in units, to host[count]. Another thread may call

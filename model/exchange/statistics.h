@@ -18,7 +18,8 @@
  * go, so each publication also pulls s a little towards w. The next steps move s back, and that
  * movement is published as any other. Updates on their way also make s and w differ, but by at most
  * the distance that s moved during the last publications. `slow` is a moving average of s over
- * about 128 publications, and the pull is a part of the distance beyond 2·|s - slow|.
+ * about 128 publications. The pull is STATISTIC_PULL (backend/error_feedback.h) of the part of
+ * |w-s| that exceeds 2·|s-slow|.
  *
  * All sums are of values (base/companding.h), so that they do not depend on the order.
  * Tests: tests/unit/model/test_statistics.c.
@@ -75,9 +76,9 @@ void statistics_track(struct statistics *statistics, size_t first, size_t count,
  * base[parameters]. Call it only if the model has statistics. */
 float statistics_farthest(const struct statistics *statistics, const int32_t *base, bool companded);
 
-/* Sets the trained statistics among entries first .. first+count-1 to the exchange's weights. Later
- * movement counts from there if `forgets`; otherwise from the previous statistics, so that their
- * return to the values of the data does not count as movement. */
+/* Sets the trained statistics among entries first .. first+count-1 to the exchange's weights. If
+ * `forgets`, later movement counts from there. Otherwise it still counts from `before`, so that the
+ * return of a statistic to the values of the data does not count as movement. */
 void statistics_reset(struct statistics *statistics, size_t first, size_t count, bool forgets);
 
 /* Sets statistics among entries first .. first+count-1 to saved ones: trained[count], and a base of

@@ -43,10 +43,11 @@ static double bits_of_choice(double m, double n)
 
 /* Cumulative sums of a histogram, which tally_down_to extends on demand. */
 struct tally {
-    const uint32_t *bins;           /* [HISTOGRAM_BINS] the histogram */
-    uint32_t highest;               /* highest bin that holds a finite residual */
-    uint32_t lowest;                /* lowest bin that `above` covers */
-    uint32_t above[HISTOGRAM_BINS]; /* [b] finite residuals in bins >= b, lowest <= b <= highest */
+    const uint32_t *bins; /* [HISTOGRAM_BINS] the histogram */
+    uint32_t highest;     /* highest bin that holds a finite residual */
+    uint32_t lowest;      /* lowest bin that `above` covers */
+    /* [b] number of finite residuals in bins b and above; valid for lowest <= b <= highest */
+    uint32_t above[HISTOGRAM_BINS];
 };
 
 /* Returns the highest bin below `end` that is not empty; 0 if bins 1 .. end-1 are empty. Compares
