@@ -22,7 +22,8 @@ struct batch_size {
     uint64_t step_ns;   /* target duration of a step; 0 = the batch size is fixed */
     uint32_t batch_max; /* a power of two >= BATCH_SIZE_MIN */
     uint64_t window_ns; /* computing time between decisions, at least BATCH_SIZE_WINDOW_NS */
-    uint64_t samples;   /* since the last decision, like `ns` and `steps` */
+    /* samples learned since the last decision; `ns` and `steps` also count from there */
+    uint64_t samples;
     uint64_t ns;
     uint32_t steps;
 };
@@ -32,10 +33,10 @@ struct batch_size {
 uint32_t batch_size_max(size_t sample_bytes, uint64_t batch_bytes);
 
 /* Returns the next batch size of a machine that learns samples_per_s samples per second with
- * batches of `batch`. The size stays while a step takes half to twice step_ns, if it is from
- * BATCH_SIZE_MIN to batch_max. Otherwise it becomes the power of two nearest, by ratio, to
- * samples_per_s · step_ns, bounded to that range. After a change that was not bounded, the speed
- * must fall by at least 29 % or rise by at least 41 % before the size changes again. */
+ * batches of `batch`. The size stays if it is in BATCH_SIZE_MIN .. batch_max and a step takes half
+ * to twice step_ns. Otherwise it becomes the power of two nearest, by ratio, to samples_per_s ·
+ * step_ns, bounded to that range. After a change that was not bounded, the speed must fall by at
+ * least 29 % or rise by at least 41 % before the size changes again. */
 uint32_t batch_size_fit(const struct batch_size *batch_size, uint32_t batch, double samples_per_s);
 
 /* Records a step of `batch` samples; returns the size of the next batch. */

@@ -150,7 +150,7 @@ void evaluator_watch(struct evaluator *evaluator,
     evaluator->watcher = context;
 }
 
-#define PREDICT_MAX 64u /* most samples to predict at once */
+#define PREDICT_MAX 64u /* maximum number of samples to predict at once */
 
 static void predict_batch(struct evaluator *evaluator, const uint8_t *samples, uint32_t count,
                           float *host_x, float *numbers)

@@ -2,8 +2,9 @@
  *
  *   host weights[P] ─► backend ─► forward, loss over samples from .. to-1 ─► evaluation
  *
- * Evaluations are independent: the same weights always give the same result, bit for bit. So one
- * evaluator serves a whole swarm in one thread. Tests: tests/unit/model/test_evaluator.c.
+ * Evaluations are independent: the same weights always give the same result, bit for bit. So a
+ * simulation in one thread uses one evaluator for all its nodes. Tests:
+ * tests/unit/model/test_evaluator.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_EVALUATOR_H
 #define HEARSAY_MODEL_TRAINING_EVALUATOR_H

@@ -49,7 +49,7 @@ struct gradients {
 void gradients_init(struct gradients *gradients, struct backend *backend, struct model *model,
                     const struct dataset *train, const struct gradients_options *options);
 
-/* Returns the size of the input of a step of `size` samples. */
+/* Returns the size in bytes of the input of a step of `size` samples. */
 size_t gradients_input_bytes(const struct gradients *gradients, uint32_t size);
 
 /* Return the addresses of augmentations and of dropout seeds in the input of a step. The input may

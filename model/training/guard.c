@@ -11,10 +11,11 @@
 #define GUESSED_STEPS 25  /* consecutive steps above GUESSED_PART before vitals are checked */
 #define OUTLIER       10 /* a loss above OUTLIER · (|average| + 1), or NaN, counts as this bound */
 #define WORSE_STEPS   50 /* WORSE begins after this many steps below the best evaluation */
-#define CHANGES_SIDES 0.05 /* part of samples right only with the first of two equal models */
-#define DEVIATIONS    3    /* a score may fall by this many standard deviations of chance */
-#define USUAL_FALLS   3    /* a score may fall by this multiple of usual_fall */
-#define FALLS_KEPT    0.1  /* weight of a new fall's square in the moving average */
+/* part of samples that a model gets right and an equally good one wrong */
+#define CHANGES_SIDES 0.05
+#define DEVIATIONS    3   /* a score may fall by this many standard deviations of chance */
+#define USUAL_FALLS   3   /* a score may fall by this multiple of usual_fall */
+#define FALLS_KEPT    0.1 /* weight of a new fall's square in the moving average */
 
 void guard_init(struct guard *guard, uint32_t classes)
 {
@@ -37,7 +38,7 @@ static void average(struct guard *guard, uint64_t now_ns, uint32_t steps, double
     const double kept =
         fmin(exp(-(double)steps / GUARD_STEPS), 1 - (double)steps / (double)guard->steps);
     const double most = OUTLIER * (isnan(guard->loss) ? 1 : fabs(guard->loss) + 1);
-    /* `most` also for a NaN, because NaN < most is false. */
+    /* A NaN also counts as `most`, because NaN < most is false. */
     const double taken = loss < most ? loss : most;
     guard->loss = isnan(guard->loss) ? taken : kept * guard->loss + (1 - kept) * taken;
     if (guard->steps < GUARD_STEPS || guard->loss >= guard->least)

@@ -19,7 +19,7 @@
  *           without steps needs two such evaluations in a row.
  *
  * Each state is reported when it begins, and RECOVERED when it ends. The guard cannot replace
- * defaults that bound the weights: some collapses give no notice.
+ * defaults that bound the weights: some collapses come without a warning.
  *
  * The guard reads no clock: the caller passes the time. Tests: tests/unit/model/test_guard.c, and
  * scenarios with planted collapses (configs/sim-ruin-*.conf).
@@ -42,7 +42,7 @@
 #define GUARD_FAR_STEPS   200
 #define GUARD_AGAIN_STEPS 1000
 #define GUARD_HALVINGS    6
-/* Least time above a bound: an update of another node may soon lower the loss. */
+/* Minimum time above a bound before an event: an update of another node may soon lower the loss. */
 #define GUARD_SPAN_NS        5000000000ull
 #define GUARD_WORSE_ACCURACY 0.02
 #define GUARD_WORSE_LOSS     0.03
@@ -99,8 +99,9 @@ void guard_init(struct guard *guard, uint32_t classes);
 enum guard_event guard_on_steps(struct guard *guard, uint64_t now_ns, uint32_t steps,
                                 uint64_t samples, double loss_sum);
 
-/* Returns true if the loss is near that of guessing. The caller should then measure the learner's
- * vitals and pass them to guard_on_vitals, which may report DEAD. */
+/* Returns true if the loss has been near that of guessing for some steps and DEAD is not reported.
+ * The caller should then measure the learner's vitals and pass them to guard_on_vitals, which may
+ * report DEAD. */
 bool guard_wants_vitals(const struct guard *guard);
 enum guard_event guard_on_vitals(struct guard *guard, const struct vitals *vitals);
 

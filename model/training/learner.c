@@ -443,7 +443,8 @@ struct evaluation learner_evaluate(struct learner *learner, bool all)
     return score(learner, all);
 }
 
-/* Returns the loss in nats; of a regression, in parts of the targets' variance. */
+/* Returns the loss in nats; for a regression, the squared error divided by the targets'
+ * variance. */
 static double unexplained(const struct evaluation *evaluation)
 {
     return evaluation->is_regression ? 1 - evaluation_r2(evaluation) : evaluation->loss;

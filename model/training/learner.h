@@ -39,7 +39,7 @@ struct learner_options {
      * ignored; read only by learner_new */
     const struct entry_range *statistics;
     uint32_t statistics_count;
-    uint64_t data_seed; /* with data_node, seed of the order of samples */
+    uint64_t data_seed; /* seed of the order of samples, together with data_node */
     uint64_t data_node; /* differs between nodes, so that they visit samples in different orders */
     struct augment_options augment;
     uint32_t test_from;   /* first test sample of learner_evaluate */

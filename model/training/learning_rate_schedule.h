@@ -19,7 +19,7 @@ struct swarm_progress {
  * end (tests/decisions/036-falling-rate.md). */
 struct sgd schedule_sgd(const struct optimizer *optimizer, struct swarm_progress swarm);
 
-/* step: number of the next step, from 1. */
+/* Returns the settings of Adam for the next step. step: its number, from 1. */
 struct adam schedule_adam(const struct optimizer *optimizer, struct swarm_progress swarm,
                           uint64_t step);
 

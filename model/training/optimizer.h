@@ -24,9 +24,9 @@ enum schedule {
 
 struct optimizer {
     enum optimizer_kind kind;
-    /* sgd.rate: learning rate, without warm-up and schedule. sgd.momentum: also Adam's beta1.
-     * sgd.weight_decay: Adam applies it to the weights, not to the moments. sgd.nesterov: only SGD
-     * and Muon use it. */
+    /* sgd.rate: learning rate before warm-up and schedule are applied. sgd.momentum: also Adam's
+     * beta1. sgd.weight_decay: Adam applies it to the weights, not to the moments. sgd.nesterov:
+     * only SGD and Muon use it. */
     struct sgd sgd;
     float beta2; /* decay of the mean of squared gradients; not for SGD */
     float clip;  /* largest norm of a gradient; longer ones are scaled; 0 = no clipping */

@@ -68,7 +68,7 @@ struct snapshot_queue {
 };
 
 /* Returns the entries per part: few enough to delay a step little, and enough to finish a snapshot
- * in some hundred parts, or more if the model is very large. */
+ * in about 128 parts. A very small model has fewer parts, a very large one more. */
 size_t snapshot_part_parameters(size_t parameters, uint32_t moments);
 
 /* Returns the arena's bytes for a queue. entries: least number of update entries that the queue can
@@ -95,7 +95,8 @@ size_t snapshot_take(struct snapshot_queue *queue, size_t first, snapshot_save *
 void snapshot_note_update(struct snapshot_queue *queue, enum snapshot_kind kind,
                           const struct update *update, float beta);
 
-/* Call it when base or weights changed otherwise than by an update or a step. */
+/* Breaks off the snapshot. Call it when base or weights changed otherwise than by an update or a
+ * step. */
 void snapshot_break(struct snapshot_queue *queue);
 
 /* The next functions are for the writer's thread. */

@@ -30,7 +30,8 @@ static double norm_of(const struct learner *learner, const float *device, size_t
     return sqrt(sum);
 }
 
-/* Returns the gradients on the device from this entry on, or LAMB's first moment. */
+/* Returns the gradients on the device from entry `at` on; for entries that LAMB moves as matrices,
+ * its first moment. */
 static const float *gradients_at(const struct learner *learner, size_t at)
 {
     const bool is_direction =

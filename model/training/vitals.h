@@ -17,7 +17,7 @@ struct vitals {
     double gradient_norm; /* Euclidean norm of the last step's gradient */
     double input_norm; /* gradient norm of the first layer's matrix; 0 = no gradient reaches it */
     uint32_t units;    /* number of trained biases and norm scales outside the last layer */
-    uint32_t idle;     /* number of `units` whose gradient was exactly 0 */
+    uint32_t idle;     /* number of `units` whose gradient was 0 or subnormal */
 };
 
 /* Returns the number of classes or tokens that the learner predicts; 0 = it predicts numbers. */
