@@ -4,7 +4,7 @@ page. hostile.py has hostile members.
 
 Needs Debian's python3-nacl and python3-msgpack, and a swarm of at most 256 origins, so that a BLOCK lists
 them all. Exit codes: 0 = all digests agree, 1 = one differs or a neighbour violated the protocol, 2 = wrong
-usage, 3 = a neighbour refused or closed the connection, for the reason that is printed.
+usage, 3 = a neighbour refused or closed the connection (the reason is printed).
 """
 import argparse
 import contextlib
@@ -215,7 +215,8 @@ class Neighbour:
             self._send(self._sealing.seal(msgpack.packb([kind, *fields])))
 
     def listen(self):
-        """Handles all messages that have arrived, and acknowledges them every 2 KB."""
+        """Handles all messages that have arrived. Sends an ACK if at least 2 KiB have arrived since the last
+        ACK."""
         while not self.closed and select.select([self._socket], [], [], 0)[0]:
             record = self._opening.open(self._receive())
             self._guest.on_message(self, msgpack.unpackb(record, unicode_errors="replace"))
@@ -419,8 +420,8 @@ class Guest:
         return head + body + mine.sign(blake2b(256, head, mine.context))
 
     def visit(self, stays):
-        """Takes over the base, receives three more rumors, publishes one, waits until all neighbours have
-        it, and leaves; with `stays` only after all neighbours have left."""
+        """Takes over the base, receives at least three more rumors, publishes one, and waits until all
+        neighbours have it. Then leaves; with `stays` only after all neighbours have left."""
         self.until(lambda: all(n.has_base for n in self.neighbours))
         self.take_over(self.neighbours[0])
         self.show(f"took over {self.block_count} blocks")

@@ -46,7 +46,8 @@ make_villain() {
     villain=$(sed -n 's/.*the identity of node \([0-9a-f]*\)\..*/\1/p' "$dir/villain.out")
 }
 
-# Starts a member with that key in a swarm of this model: start_villain ATTACK ADDRESS... [OPTION...]
+# Starts a member with the key of make_villain in a swarm of this model: start_villain ATTACK
+# ADDRESS... [OPTION...]
 villain_layers='dense 16, relu, dense 10' villain_parameters=12730
 start_villain() {
     start_member hostile.py villain "$villain_layers" "$villain_parameters" --attack "$@"

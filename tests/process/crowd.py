@@ -1,4 +1,4 @@
-"""Opens many connections to a node without the swarm key, and one with it."""
+"""Two kinds of callers of a node: a crowd without the swarm key, and one guest with the key."""
 import contextlib
 import os
 import selectors
@@ -19,11 +19,10 @@ def address(network):
 class Crowd:
     """Opens connections to a port on two threads, from source addresses in `networks` networks.
 
-    mute      number of connections that send nothing; each is opened again as soon as the node
-              closes it
+    mute      number of connections that send nothing; if the node closes one, it is opened again
     floods    connections opened and closed at once, per second; fewer if the machine is too slow
 
-    `opened` counts both."""
+    `opened` counts all connections of both kinds that were opened so far."""
 
     def __init__(self, port, mute, networks, floods=0):
         self.port, self.count, self.networks, self.floods = port, mute, networks, floods

@@ -142,7 +142,8 @@ static size_t frame_room(const struct frame *frame)
     return (sizeof *frame + frame->bytes + align - 1) / align * align;
 }
 
-/* Reads a frame from a port into the queue. Returns false if there was none. */
+/* Reads a frame from a port into the queue. Drops and counts the frame if the queue is full or the
+ * frame has an impossible size. Returns false if there was no frame. */
 static bool read_frame(struct relay *relay, uint32_t from)
 {
     uint8_t refused[FRAME_MAX];

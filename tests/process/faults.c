@@ -181,7 +181,7 @@ int glob(const char *restrict pattern, int flags, int (*on_error)(const char *, 
     return code;
 }
 
-/* Fails only for anonymous memory, not for mapped files. */
+/* The counted failure only concerns anonymous memory, not mapped files. */
 void *mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset)
 {
     static void *(*next)(void *, size_t, int, int, int, off_t);

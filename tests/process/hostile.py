@@ -4,10 +4,11 @@
     forge           publishes a rumor with a wrong signature
     equivocate      publishes different rumors with the same number, one to each neighbour
     begin-again     publishes a rumor in each of --times incarnations
-    claim           publishes a record, valid for an hour, that reports 1e30 samples a second
+    claim           publishes a record that reports 1e30 samples a second, and announces the next
+                    record in an hour
     exceed          publishes a rumor that moves an entry by 3, three times the limit
     oppose          publishes the negative of each received rumor, until it is expelled; first creates
-                    --throwaway keys, and sends a proof that each of them contradicted itself
+                    --throwaway keys, and sends a proof of equivocation against each of them
     burst           moves all entries in --rumors rumors, each by --part of the longest move that is
                     allowed, and then publishes nothing
     overwhelm       publishes a rumor that moves all entries by the largest possible amount
@@ -43,7 +44,7 @@ NODES, CALLS_AT_ONCE = 3, 32
 MUTE, NETWORKS, GUEST_NETWORK, CALLS, GIVE_UP_S = 20, 4, 200, 10, 600
 LEVEL_MAX, AMOUNT_MAX = 127, 1 << 24
 SAMPLES_EACH = 100  # samples that each rumor of `oppose` reports
-POURED, QUERIES = 75, 8  # records and queries in a turn, of which there are 40 a second
+POURED, QUERIES = 75, 8  # records and queries in a turn; a second has 40 turns
 CLAIMED_RUMORS, CLAIMED_SAMPLES = 1 << 20, 1 << 44
 PROOFS_AT_ONCE = 128
 
@@ -82,7 +83,7 @@ def proof_against_new_key(context, parameters):
 
 
 class Villain(Guest):
-    """A guest with a method for each attack; each takes the command line's options."""
+    """A guest with a method for each attack. Each method takes the command line's options."""
 
     def __init__(self, credentials, addresses):
         self.claimed = None  # record to send instead of a fresh one
@@ -208,7 +209,7 @@ class Villain(Guest):
                     "nodes dial more unknown addresses than the limit allows")
 
     def pour(self, _):
-        """Sends more than a node checks, and drops all rumors, which would take longer to decode."""
+        """Sends more than a node checks. Drops all received rumors, because decoding them takes too long."""
         self.is_pouring = True
         print("pours")
         while True:
@@ -256,7 +257,7 @@ class Villain(Guest):
         self.meet(given.victim)
 
     def false_digest(self):
-        """Returns the digest to show: with claim-base that of zeros, which the blocks have."""
+        """Returns the digest to show: with claim-base that of the blocks of zeros, else the true one."""
         return 0 if self.is_claiming else self.history_digest
 
     def claim_base(self, _):

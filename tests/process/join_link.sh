@@ -10,9 +10,9 @@
 # samples per second, so the script also prints samples per second of the learners' processor time.
 # The trainers share one processor and the joiner has another, so that it does not slow them.
 #
-# Exit code 0: each base took at most 1.1 times its plain size (4 bytes a parameter), and at most
-# 1.15 times the time that the link needs for all bytes it carried meanwhile, rumors included. The
-# network consists of namespaces that end with this script.
+# Exit code 0: the blocks of each base had at most 1.1 times its plain size (4 bytes a parameter).
+# Each takeover took at most 1.15 times the time that the link needs for all bytes that it carried
+# meanwhile, rumors included. The network consists of namespaces that end with this script.
 set -euo pipefail
 
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)

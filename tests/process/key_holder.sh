@@ -4,8 +4,8 @@
 # key_holder.sh HEARSAY [--short] [ATTACK...]
 # The progress between two publications must not depend on the machine's load. So the nodes make no
 # more steps a second than a part of a slow processor can, and their models are compared after equal
-# numbers of samples. The swarm may lose one point of accuracy; with --short, for CI, two points,
-# after a third of the samples and under two attacks.
+# numbers of samples. The swarm may lose one point of accuracy. --short, for CI, plays two attacks
+# with a third of the samples, and the swarm may lose two points.
 set -euo pipefail
 attacks=("${@:2}")
 set -- "$1"

@@ -31,8 +31,8 @@ static struct shape shape_of(const char *text)
     return shape;
 }
 
-/* Draws samples and labels. Images use all values of x. Sequences use only the first ones, as
- * tokens. */
+/* Draws samples and labels. Samples of images are floats. Samples of sequences are tokens: int32 in
+ * the memory of x. */
 static void draw(float *x, int32_t *labels, struct shape in, int classes, size_t batch)
 {
     struct rng rng = rng_new(7, 0);

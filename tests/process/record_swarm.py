@@ -226,8 +226,8 @@ class Screen:
 
 
 def play(command, columns, rows, limit):
-    """Runs the command in a terminal, for `limit` seconds at most. Returns all distinct frames as (seconds,
-    frame), and the command's exit code."""
+    """Runs the command in a terminal, for `limit` seconds at most. Returns (seconds, frame) of the first frame
+    and of each frame that differs from the frame before it, and the command's exit code."""
     pid, terminal = pty.fork()
     if pid == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -271,8 +271,8 @@ def pieces(frame):
 
 
 def timeline(frames, speed, hold):
-    """Returns {spans: pieces that are shown in exactly these spans}, and the length of the animation. Both
-    are in seconds of the animation."""
+    """Returns {spans: pieces that are shown in exactly these spans}, and the length of the animation. Spans
+    and length are in seconds of the animation."""
     starts = [seconds / speed for seconds, _ in frames]
     length = starts[-1] + hold
     shown = {}

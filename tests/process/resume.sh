@@ -134,8 +134,9 @@ look_alone() {
     looks=$((looks + 1))
 }
 
-# Starts the node once and kills it. Of eight kills, about one comes before it is ready, three come
-# after a checkpoint, and two between two parts of one.
+# Starts the node once and kills it. Of eight kills, on average one comes before the node is ready,
+# and two come between two parts of a checkpoint. Two come up to 150 ms after a new checkpoint, and
+# three up to 150 ms after the node is ready.
 live() {
     begin --set "node.peers=$peer"
     draw 1 8

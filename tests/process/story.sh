@@ -52,17 +52,17 @@ processor_s() {
     echo "$((sum / $(getconf CLK_TCK)))"
 }
 
-# Returns success once the processes are idle, have used this many seconds of a processor, or were
-# waited for during 20 minutes.
+# Returns success if the processes have used NEED seconds of a processor, were idle (used less than
+# a fiftieth of the time), or 20 minutes have passed: had_its_chance NEED WAITED USED
 had_its_chance() {
     local need=$1 waited=$2 had=$3
     ((had >= need || had * 50 < waited || waited >= 1200))
 }
 
 # Waits until the command succeeds: wait_for SECONDS EVENT COMMAND. A slow machine must not fail the
-# test. So this gives up only after 5 minutes, and before 20 minutes only if the processes were idle
-# or have used SECONDS of processor time, which suffice on an idle machine. Gives up at once if no
-# process runs.
+# test, so this waits for at least 5 minutes. It then gives up if the processes have used SECONDS of
+# processor time, which suffice on an idle machine. It also gives up if the processes were idle, or
+# after 20 minutes. It gives up at once if no process runs.
 wait_for() {
     local need=$1 what=$2 begin=$SECONDS before waited
     shift 2

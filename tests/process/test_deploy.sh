@@ -19,7 +19,7 @@ accepted() {
 }
 gives() { says "$dir/config.out" "^$1 = $2\$" || fail "not $1 = $2"; }
 
-# Seconds that a manager waits must suffice for node.grace_s and half a minute of saving.
+# The seconds ($1) that a manager waits must suffice for node.grace_s and half a minute of saving.
 is_enough() {
     (($1 >= $(sed -n 's/^grace_s = //p' "$dir/config.out") + 30)) ||
         fail "nodes are killed while they leave, after $1 s"

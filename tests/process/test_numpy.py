@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""NumPy arrays: hearsay must read the values of files, must refuse unusable arrays with a remedy that works,
-and `hearsay predict` must agree with a computation in NumPy from the saved model.
+"""NumPy arrays: hearsay must read the values of files, and must refuse unusable arrays with a remedy that
+works. `hearsay predict` must agree with a computation in NumPy from the saved model.
 
     test_numpy.py HEARSAY
 

@@ -140,7 +140,7 @@ class Norms(unittest.TestCase):
         self.assertEqual(farthest(before, statistics_of(norms)), '')
         model[1].running_var *= 5
         self.assertEqual(farthest(before, statistics_of(norms)), '1')
-        model[2].running_mean[0] += 8  # 2 on average
+        model[2].running_mean[0] += 8  # 2 on average over four channels
         self.assertEqual(farthest(before, statistics_of(norms)), '2')
         model[3].running_var.zero_()
         self.assertEqual(farthest(before, statistics_of(norms)), '3')
@@ -215,7 +215,8 @@ class Finish(unittest.TestCase):
     def test_running_statistics_far_from_0_are_the_datas(self):
         self.assert_statistics_of_far_data(self.play(3000, ['far'] * SCRIPTS))
 
-    # The second script joins while the first one still publishes the way from 0 to the mean.
+    # The second script joins while the first one still publishes how its statistics move from 0 to
+    # the mean.
     def test_running_statistics_are_the_datas_if_a_script_begins_later(self):
         port = 20000 + random.Random(5000).randrange(20000)
         first = self.start('0', port, 0, 'far first')
@@ -225,8 +226,8 @@ class Finish(unittest.TestCase):
         self.assert_statistics_of_far_data([self.said(first), self.said(second)])
 
     def test_statistics_of_unlike_data_are_warned_of(self):
-        # The shared mean is that of the companded values. It is less than one deviation from 0, so
-        # only the nodes with the mean FAR_MEAN warn.
+        # Statistics are exchanged as companded values, and the shared mean is the mean of these. It
+        # is less than one deviation from 0, so only the nodes with the mean FAR_MEAN warn.
         said = self.play(4000, ['far', 'zero', 'far', 'zero'])
         self.assertEqual([one['warned'] for one in said], [True, False, True, False])
 

@@ -40,7 +40,8 @@ for file in report.html summary.json series.csv; do
     [[ -s $work/report/$file ]] || fail "the report has no $file"
 done
 
-# On a terminal, each further play for the report must be named before its progress.
+# On a terminal, each play that the report needs besides the first must be named before its
+# progress.
 cat >"$work/learned.conf" <<'TEXT'
 [scenario]
 seconds = 3

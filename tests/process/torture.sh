@@ -116,7 +116,7 @@ hurt() {
     faults=$((faults + 1))
 }
 
-# Harms the first node without a fault, beginning at a random one.
+# Causes a fault at a running node: the first one without a fault, counted from a random node on.
 hurt_one() {
     local i k
     draw 1 "$nodes"

@@ -1,6 +1,6 @@
 """A witness: a guest (client.py) that does not take over a base. It requests all rumors, beginning
 with the first, and saves them for recompute.py. It compares each digest that a neighbour shows with
-the sum of the initial base and all rumors of that version, also after an expulsion has removed
+the digest of the initial base plus all rumors of that version, also after an expulsion has removed
 rumors.
 """
 import struct

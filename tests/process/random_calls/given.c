@@ -312,8 +312,8 @@ static void spoil_name(struct hearsay_tensor *tensors, uint32_t count, uint32_t 
     tensors[i].name = names[rng_below(rng, count > 1 ? 4 : 3)];
 }
 
-/* Makes two valid tensors that are too large together. The library must reject them before it reads
- * their data. */
+/* Makes two valid tensors whose total size is too large. The library must reject them before it
+ * reads their data. */
 static void spoil_sum(struct hearsay_tensor *tensors)
 {
     for (uint32_t i = 0; i < 2; i++) {

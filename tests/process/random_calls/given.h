@@ -37,8 +37,8 @@ struct given {
 void given_init(struct given *given, uint32_t kind, unsigned start);
 /* Makes tensors with the same names and shapes, with random types and without values. */
 void given_vary(struct given *given, struct rng *rng);
-/* Gives data its own memory, without the trained values: that of `gpu` or, if it is NULL, of the
- * process. */
+/* Makes each tensor's data a copy, in memory of `gpu` or, if it is NULL, of the process. A copy has
+ * no values until a fetch. */
 void given_copy(struct given *given, struct backend *gpu);
 /* Functions for hearsay_options. self: a struct given. */
 void given_fetch(void *self);

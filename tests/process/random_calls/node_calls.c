@@ -140,7 +140,7 @@ static void call_base(struct player *player, struct slot *slot)
     } else if (is_other) {
         expected = HEARSAY_ARGUMENT;
     } else if (player_chance(player, 4)) {
-        count--; /* not all tensors, or none */
+        count--; /* the last tensor is missing */
         expected = HEARSAY_ARGUMENT;
     } else if (player_chance(player, 2)) {
         given_vary(&given, &player->rng);
@@ -150,8 +150,8 @@ static void call_base(struct player *player, struct slot *slot)
     given_free(&given);
 }
 
-/* Records the caller's data after hearsay_save. If the node has ended, the place may have the old
- * or the new data. */
+/* Records the caller's data after hearsay_save. If peers refused the node or it has ended, the
+ * place may have the old or the new data. */
 static void keep(struct slot *slot, int error, uint32_t bytes, uint8_t byte)
 {
     struct place *place = slot->place;
