@@ -1,8 +1,9 @@
 /* Admission as a node's owner sets it: a member list, and the operator's orders.
  *
  *   nothing given             every holder of the swarm key is a member
- *   node_on_members           of those, the ids on this list
- *   an order that admits      of those, the admitted ids, equal on all nodes; lists no longer count
+ *   node_on_members           a holder of the key is a member if its id is on this list
+ *   an order that admits      a holder of the key is a member if an order admits its id, which is
+ *                             equal on all nodes; lists no longer count
  *
  * admit.h and expulsion.h apply this to the other folders.
  */
@@ -30,13 +31,12 @@ enum admission {
 };
 enum admission node_admission(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-/* A stranger: a node that other members accept and this node does not. i < node_strangers, one
- * entry per incarnation. Only the last 256 are kept. */
+/* A stranger: an incarnation of a node that is not admitted here, although a neighbour passed on
+ * its record or rumor. i < node_strangers. Only the 256 strangers met last are kept. */
 struct node_stranger {
     uint8_t id[ID_BYTES];
     uint64_t incarnation;
-    /* Time when a neighbour last passed on a record or rumor of the stranger. */
-    uint64_t heard_ns;
+    uint64_t heard_ns; /* time when a record or rumor of the stranger last arrived */
 };
 uint32_t node_strangers(const struct node *node);
 void node_stranger(const struct node *node, uint32_t i, struct node_stranger *out);

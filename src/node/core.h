@@ -10,7 +10,8 @@
  * Most events cost time in proportion to the neighbours and their own size. Most work over every
  * member or origin happens once or a few times a second.
  *
- * tests/house checks the arrows between folders, circles between files and private headers.
+ * tests/house checks that folders call each other only in this direction, that no files include
+ * each other in a circle, and that private headers stay in their folder.
  */
 #ifndef HEARSAY_NODE_CORE_H
 #define HEARSAY_NODE_CORE_H

@@ -6,8 +6,8 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* Call it when the handshake with a peer is complete. If this node has dialled, sends HELLO at
- * once. Otherwise this node answers the peer's HELLO later, unless it refuses the peer. */
+/* Call it when the handshake with a peer is complete. Unless this node refuses the peer, it sends
+ * HELLO: at once if it has dialled, else as the answer to the peer's HELLO. */
 void dispatch_met(struct node *node, const struct peer *peer);
 void dispatch_message(struct node *node, const struct peer *peer, const uint8_t *bytes,
                       size_t count);

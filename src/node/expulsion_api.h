@@ -52,9 +52,9 @@ struct node_arrival {
 };
 #define NODE_ARRIVALS 512 /* maximum arrivals that node_arrivals lists for one origin */
 /* Writes arrival times of rumors of origin i (inspect.h), newest first, and returns their number.
- * Lists the origin's last rumor, the one before node_reach if the log has it (the oldest that an
- * order may keep as the last), and some between these two, apart by at least one second and 1/32 of
- * the newer one's age. */
+ * Lists the origin's last rumor, and the one before node_reach if the log has it: the oldest that
+ * an order may keep as the last. Lists some rumors between these two, each at least one second, and
+ * 1/32 of the age of the entry before, earlier than that entry. */
 uint32_t node_arrivals(const struct node *node, uint64_t now_ns, uint32_t i,
                        struct node_arrival out[static NODE_ARRIVALS]);
 /* Returns the time since which the log has every rumor and will keep it for a while. If

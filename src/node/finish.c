@@ -51,7 +51,7 @@ static enum finish_wait wait_of(const struct node *node, const struct member *me
     case STAGE_RUNNING:
         if (member->record.trains)
             return FINISH_TRAINS;
-        /* A member that only relays knows that the swarm has learned. */
+        /* The record of a relay states the swarm's samples; that of a joining member states 0. */
         return member->record.swarm_samples == 0 && progress_samples(node) > 0 ? FINISH_JOINS
                                                                                : FINISH_HAS;
     case STAGE_LEAVING:

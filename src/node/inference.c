@@ -13,7 +13,7 @@
 /* Rest of the learner after a request, as a multiple of the time that the request took. */
 #define REST        49
 #define REST_NS_MIN (10 * MS_NS)     /* minimum rest of the learner after a request */
-#define BUSY_NS     (100 * MS_NS)    /* wait that a client is told while the learner is busy */
+#define BUSY_NS     (100 * MS_NS)    /* least wait that a client is told during another request */
 #define NONE_NS     (10 * SECOND_NS) /* wait that a client is told while there is no model */
 
 enum request_state {
@@ -123,7 +123,7 @@ static void say_about(struct node *node, const struct peer *peer)
     reply(node, peer, &about, 0);
 }
 
-/* Returns the time for which the learner will take no request, in ns; 0 = it takes one now. */
+/* Returns the wait in ns to tell a client; 0 = the learner takes a request now. */
 static uint64_t busy_ns(const struct node *node)
 {
     const struct inference *inference = node->inference;
@@ -173,7 +173,7 @@ void inference_on_request(struct node *node, const struct peer *peer, const stru
     if (!peer->asks && !let_in(node, peer))
         return;
     struct client *client = client_of(node, peer);
-    /* This request came before the reply to the client's last one. */
+    /* true = the learner still has the client's previous request */
     const bool has_one =
         node->inference->state != REQUEST_NONE && node->inference->conn == peer->conn;
     if (!is_request(node, ask))

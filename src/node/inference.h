@@ -7,7 +7,8 @@
  * Training has priority. The learner has one request at a time, of bounded size. After t seconds of
  * work it takes no request for 49 t. So requests cost at most a fiftieth of the learner's time.
  * Requests do not queue: an early client is told when to ask again, and loses its connection if it
- * does not wait. At most four clients have slots, two per network, for a minute each, so they take
+ * waits less than half that long. At most four clients have slots, two per network, for a minute
+ * each, so they take
  * few slots from members. No record of a client is kept or passed on. The rules of admission hold
  * for clients as well.
  *

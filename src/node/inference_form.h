@@ -19,7 +19,7 @@ struct inference_form {
     uint32_t samples_max; /* maximum samples per request */
     size_t sample_bytes;
     uint32_t outputs; /* numbers (float32) in the reply per sample */
-    /* description of a sample for people (config/inference_words.h); not copied */
+    /* description of a sample for people (config/inference_words.h); must outlive the node */
     const char *about;
 };
 

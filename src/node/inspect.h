@@ -24,47 +24,48 @@ struct node_stats {
     uint64_t version;      /* known rumors over all origins */
     uint64_t version_hash; /* hash of the node's whole version */
     uint64_t rumors_published;
-    uint64_t rumors_received;    /* other nodes' rumors received, each counted once */
-    uint64_t duplicates;         /* received rumors that this node already knew */
-    uint64_t rumors_sent_copies; /* RUMOR messages sent to all neighbours together */
-    uint64_t wants_sent;
+    uint64_t rumors_received; /* other nodes' rumors received, each counted once */
+    uint64_t duplicates;      /* RUMOR messages received with a rumor that this node had already */
+    uint64_t rumors_sent_copies;    /* RUMOR messages queued so far, summed over all neighbours */
+    uint64_t wants_sent;            /* WANT messages queued so far, summed over all neighbours */
     uint64_t rumor_bytes_published; /* bytes of own rumors, each counted once */
     uint64_t rumor_bytes_received;  /* bytes of other nodes' rumors received, each counted once */
     uint64_t sent_bytes;            /* bytes passed to the transport */
     uint64_t received_bytes;        /* bytes received from the transport */
-    uint64_t control_sent_bytes;    /* encrypted bytes of all queued messages except RUMOR */
-    uint64_t queued_bytes_most;     /* most bytes queued for one peer at present */
-    uint64_t log_held_bytes;
-    uint32_t blocks;       /* blocks in a base */
-    uint32_t blocks_held;  /* blocks of the fetched base that the learner was given */
-    uint64_t block_bytes;  /* bytes received for the base that is or was last fetched */
+    /* Encrypted bytes of all messages queued so far, over all neighbours, except RUMOR. */
+    uint64_t control_sent_bytes;
+    uint64_t queued_bytes_most; /* most bytes queued for one peer at present */
+    uint64_t log_held_bytes;    /* bytes of the ring that the rumor log uses */
+    uint32_t blocks;            /* blocks in a base */
+    uint32_t blocks_held; /* blocks of the base that is or was last fetched, given to the learner */
+    uint64_t block_bytes; /* bytes received for the base that is or was last fetched */
     uint64_t served_bytes; /* bytes of blocks sent to other nodes */
     uint64_t waiting;      /* known rumors that the learner has not applied */
-    /* Time for which the longest-missing rumor has been missing; 0 = no rumor is missing. */
-    uint64_t lag_ns;
-    double budget;  /* bytes per second that this node may publish */
-    double uplink;  /* bytes per second that all links carry together, a lower bound */
-    double ingress; /* highest recent bytes per second received from all peers */
+    uint64_t lag_ns; /* broadcast_lag_ns: time for which a rumor has been missing; 0 = none is */
+    double budget;   /* bytes per second that this node may publish */
+    double uplink;   /* bytes per second that the links carry, summed over all; a lower bound */
+    double ingress;  /* highest recent bytes per second received, summed over all neighbours */
 };
 void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *stats);
 
 /* Returns node_stats.digest; fast enough to be called after every event. */
 uint64_t node_digest(const struct node *node);
-/* Returns true if the learner's base may have this digest once no rumor waits, except withheld
- * ones.
- */
+/* Returns true if the learner's base will have this digest once it has all known rumors except
+ * withheld ones. Also returns true if that digest is unknown, because the log lacks a withheld
+ * rumor. */
 bool node_is_base(struct node *node, uint64_t digest);
 /* Returns node_stats.waiting; fast enough to be called after every event. */
 uint64_t node_waiting(const struct node *node);
 
-/* Returns true if a rumor waited at the last node_next because the learner had as many entries or
- * rumors as it accepts. */
+/* Returns true if a rumor waits because the learner has as many unanswered entries or requests as
+ * it accepts. The result is from the last node_next that looked for a rumor to apply. */
 bool node_is_learner_full(const struct node *node);
 
 /* Returns the longest wait between two publications at the present interval, in ns. */
 uint64_t node_interval_ns_max(const struct node *node);
 
-/* Returns true if this node has all blocks of its base, which may be a rolling one. */
+/* Returns true if this node has a complete base, or has joined with a rolling one (BASE_ROLLING,
+ * lifecycle/lifecycle.h). */
 bool node_has_base(const struct node *node);
 /* Returns true while this node fetches a base, or single blocks (BASE_ROLLING). */
 bool node_is_catching_up(const struct node *node);
@@ -85,8 +86,8 @@ struct node_origin {
 };
 uint32_t node_origins(const struct node *node);
 void node_origin(const struct node *node, uint32_t i, struct node_origin *out);
-/* Returns the first rumor of origin i that can still be taken out of the base, because the log has
- * it and all later ones, and will keep them for a while. */
+/* Returns the number of the first rumor of origin i that can still be taken out of the base. The
+ * log has that rumor, all later ones and the one before, and will keep them for a while. */
 uint32_t node_reach(const struct node *node, uint32_t i);
 /* Sets *out to the origin of this node's present incarnation. */
 void node_own(const struct node *node, struct node_origin *out);
@@ -105,8 +106,8 @@ const uint8_t *node_context(const struct node *node);
 const uint8_t *node_model_hash(const struct node *node);
 /* Returns true if the node has taken over the first weights of another swarm. */
 bool node_has_taken_first(const struct node *node);
-/* Returns true from the time when the node has taken over another swarm's first weights' hash until
- * it begins to fetch a base of that swarm. */
+/* Returns true if the node has adopted the model hash of another swarm's first weights and has not
+ * begun to fetch a base of that swarm. */
 bool node_lacks_first(const struct node *node);
 
 /* A conversation in any state; i < node_links. */
@@ -118,9 +119,9 @@ struct node_link {
     uint32_t protocol;      /* protocol version of the conversation; 0 = unknown */
     uint64_t rtt_ns;        /* last measured round-trip time; 0 = unknown */
     double rate;         /* bytes per second that the link carries at least (rate/congestion.h) */
-    bool is_measured;    /* a queueing delay was seen, so the link carries at most `rate` */
+    bool is_measured;    /* the link has had a backlog, so `rate` is no longer only a lower bound */
     uint64_t tried_ns;   /* time when traffic last tested `rate` */
-    uint64_t backlog_ns; /* queueing delay of the bytes that this node sends */
+    uint64_t backlog_ns; /* queueing delay on the path to the peer (rate/congestion.h) */
     uint64_t queued_bytes;
     uint64_t sent_bytes;
     uint64_t received_bytes;

@@ -12,7 +12,7 @@
 /* Until a node is this old, it believes only the versions of members that have joined. */
 #define MEET_NS (2 * SECOND_NS)
 
-/* Notes of a node that joins alone, by the most certain reason. */
+/* Text of the note of a node that joins alone, by join.certainty. */
 static const char *const WHY_ALONE[] = {
     [NOTE_GUESSED] = "no peer has answered; this node trains alone and keeps dialling",
     [NOTE_UNREAD] = "peers close the connection without an answer: compare this node's swarm key "
@@ -112,8 +112,9 @@ static bool is_refused(const struct node *node)
            node_admission(node, node->options.identity->id) == ADMISSION_NONE;
 }
 
-/* Returns true if this node has had neighbours and has waited for others for NODE_LOST_WAIT_NS. A
- * joiner that knows no member, or whose members have all left, waits only NODE_JOIN_WAIT_NS. */
+/* Returns true if the last neighbour or other sign of a swarm is NODE_LOST_WAIT_NS old. For a
+ * joiner that knows no member that may return, NODE_JOIN_WAIT_NS is enough. Returns false if there
+ * never was such a sign. */
 static bool is_lost(const struct node *node)
 {
     const bool waits_long = joining_has_joined(node) || membership_may_return(node);

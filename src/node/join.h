@@ -20,8 +20,8 @@ void join_on_closed(struct node *node, const struct peer *peer);
  * the newest rumors. missing: rumors of that version that this node lacks; 0 if that version does
  * not count. */
 void join_on_knowledge(struct node *node, const struct peer *from, uint64_t missing);
-/* Requests the whole version of a member that has joined: it may show that this node has the
- * swarm's base. Call it once a second. */
+/* If this node has not joined but seems to have the swarm's base, requests the whole version of a
+ * random neighbour that has joined, which may confirm it. Call it once a second. */
 void join_ask_to_confirm(struct node *node);
 /* Joins alone if no member answers; waits longer after a sign of a swarm. Leaves if members refuse
  * this node. Requests a restart if the base cannot be completed. Call it a few times a second. */

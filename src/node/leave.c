@@ -15,13 +15,14 @@
 #define LINGER_MAX_NS  (3 * SECOND_NS)
 
 #define LAST_MOST 32 /* maximum publications after training ended, of a node that leaves */
-/* The same of a node that finishes: 205 s of publications (FINISH_PAUSE_NS in rate/). Half: a small
- * budget leaves more unpublished. Double: a call with the usual limit of 600 s may end before. */
+/* Maximum publications after training ended, of a node that finishes: 205 s of publications
+ * (FINISH_PAUSE_NS in rate/). Half: a small budget leaves more unpublished. Double: a caller with
+ * the usual limit of 600 s may stop waiting before the last publication. */
 #define FINISH_MOST 1024
 /* A finishing node's last publications end when tau falls below this part of leave.tau. */
 #define LAST_PART (1.0F / 50)
-/* They also end when tau falls below this: the rounding of a value of 16. Differences between
- * weights and base that only rounding causes would be published forever. */
+/* They also end when tau falls to the rounding error of a float32 weight of 16. Otherwise a node
+ * would publish forever the differences between weights and base that only rounding causes. */
 #define LAST_TAU (16 * QUANTUM)
 /* A leaving node compares its base with another leaver's until that leaver's last record or rumor
  * is older than this plus two renewal periods. */
@@ -30,9 +31,9 @@
 struct leave {
     uint64_t began_ns;
     uint64_t hurry_ns;       /* due time of an early round of gossip; 0 = none */
-    uint32_t published_last; /* publications after training, without the last one */
+    uint32_t published_last; /* publications since training ended that another one has followed */
     float tau;               /* tau of the first publication after training ended */
-    /* Other members have all rumors of this node, which publishes no more. */
+    /* Since this node settled, all its neighbours have once had all its rumors. */
     bool ours_known;
     bool is_turned_away; /* no member admits this node */
     bool is_expelled;
@@ -59,7 +60,8 @@ static void settle(struct node *node)
         /* Without a complete base, this node has no digest with which other members can agree. */
         return;
     leaving_move(node, STAGE_SETTLED);
-    node->leave->hurry_ns = node->now_ns + 1; /* after this call has returned */
+    /* later than now: node_on_time returns with no event due at its own time */
+    node->leave->hurry_ns = node->now_ns + 1;
 }
 
 void leave_on_published(struct node *node, const struct update *update)
@@ -151,8 +153,8 @@ static bool others_hold_our_base(const struct node *node)
 }
 
 /* Returns true if no neighbour lacks our rumors, and either all neighbours of this settled node
- * have once had them, or all live members hold our base. Otherwise, without neighbours, a
- * connection is broken and will be made again. */
+ * have once had them, or all live members hold our base. A node without neighbours needs one of
+ * these two signs, because its connections may only be broken. */
 static bool ours_are_known(struct node *node)
 {
     if (!neighbours_have_ours(node))
@@ -198,9 +200,10 @@ static bool others_train(const struct node *node)
     return false;
 }
 
-/* Returns true if all leaving members have settled with this node's base. A finished member
- * (settled, but not training) is not compared while another member trains, because the bases of
- * running members change all the time. */
+/* Returns true if all leaving members have settled with this node's base. Ignores a member whose
+ * last record or rumor is too old (FRESH_NS). Also ignores a finished member (settled, but not
+ * training) while another member trains, because the bases of running members change all the time.
+ */
 static bool leavers_agree(const struct node *node)
 {
     const struct members *members = membership_members(node);

@@ -30,7 +30,7 @@ void leave_end_training(struct node *node);
 /* Call it after each publication that follows the end of training. If this one moved entries, the
  * next one follows if the node is alone, if the learner needs more, or if the node finishes and
  * much is unpublished. The next one also follows if a finishing node has held running statistics
- * back. Otherwise, and after many publications, settles. */
+ * back. Otherwise, and after LAST_MOST or FINISH_MOST publications (leave.c), settles. */
 void leave_on_published(struct node *node, const struct update *update);
 /* Returns how long a node waits for news that other members leave, in ns. News spreads more slowly
  * in a larger swarm. */

@@ -198,7 +198,7 @@ uint64_t node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const 
     const struct peer *peer = connection_find(node, conn);
     if (!peer)
         return 0;
-    /* A handshake frame may be waiting as an answer. */
+    /* The handling of these bytes may put a handshake frame into the peer's buffer. */
     connection_set_ready(node, connection_slot(node, peer), true);
     while (count > 0 && take(node, peer, &bytes, &count))
         continue;
@@ -220,8 +220,9 @@ static bool is_power_of_two(uint32_t n)
     return (n & (n - 1)) == 0;
 }
 
-/* Returns the level of a note about a failed dial. One failed dial of a seed is usual while a
- * swarm starts. A second one, or a lasting reason, needs a person. */
+/* Returns the level of a note about a failed dial: DEBUG unless the address is a seed. One failed
+ * dial of a seed is usual while a swarm starts. A second one, or a reason that is more than a
+ * guess, needs a person. */
 static enum note_level failure_level(const struct peer *peer, const struct dialed *dialed)
 {
     if (!dialed->is_seed)
@@ -230,9 +231,10 @@ static enum note_level failure_level(const struct peer *peer, const struct diale
                                                                              : LEVEL_INFO;
 }
 
-/* Adds a note that says why a conversation has never opened. A dialled address has one after 0, 1,
- * 2, 4, 8, … failed dials in a row, and whenever the reason is more certain than the last one. A
- * caller has one for each reason in NOTES_AGAIN_NS. */
+/* Adds a note that says why a conversation has never opened. For a dialled address, adds it if 0,
+ * 1, 2, 4, 8, … dials in a row failed before this one, or if the reason is more certain than that
+ * of the last conversation. For a peer that dialled this node, adds it at most once per host and
+ * reason in NOTES_AGAIN_NS. */
 static void note_failed(struct node *node, const struct peer *peer, const char *why)
 {
     const struct dialed dialed = dialer_dialed(node, peer);
@@ -297,7 +299,8 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
     transfer_on_end(node, peer);
     connection_end(node, peer);
     fetch_on_lost(node, conn);
-    /* If the peer dials again at once, it is back before another neighbour could help. */
+    /* If the conversation starts again at once, the peer is back before another neighbour could
+     * send its rumors. */
     if (!returns_at_once)
         repair_on_lost(node, conn);
     CHECK(!connection_find(node, conn));
@@ -366,7 +369,7 @@ void node_on_incarnation(struct node *node, uint64_t now_ns, uint64_t incarnatio
 /* The following functions choose the next action. */
 
 /* Returns the outer momentum of the learner's next update. It is 0 before the node's first
- * publication, while the node leaves, and while it catches up and so applies old rumors. */
+ * publication, after the end of its training, and while it catches up and so applies old rumors. */
 static double beta(const struct node *node)
 {
     const uint64_t asked_ns = broadcast_asked_ns(node);
@@ -398,8 +401,9 @@ static bool next_train(struct node *node, struct action *action)
     return true;
 }
 
-/* Returns this node's share. At its end, members that have just ended count: their last progress is
- * of the same time, and all shares add up to 1. */
+/* Returns this node's share of the swarm's training. After the end of this node's training, members
+ * that finished within the last minute also count, so that the shares of all last publications add
+ * up to 1. */
 static double own_share(const struct node *node)
 {
     const struct members *members = membership_members(node);

@@ -1,4 +1,4 @@
-/* The node: its neighbours, its rumors, and how much it publishes. Events in, actions out.
+/* The node: a state machine that receives events and returns actions.
  *
  *                 node_on_…(now, …)                       node_next(&action) until false
  *   transport ──► accept connected bytes sent closed ─►┐ ┌─► DIAL SEND HANGUP ──► transport
@@ -36,8 +36,8 @@
 #define NODE_READ_MAX        65536          /* maximum entries of one READ */
 #define NODE_PEERS_MAX       128
 #define NODE_SERVE_AUTO      UINT64_MAX     /* the node chooses serve_bytes_per_s (serve.c) */
-#define NODE_JOIN_WAIT_NS    10000000000ull /* trains alone after this time without an answer */
-#define NODE_LOST_WAIT_NS    60000000000ull /* trains alone after this time without neighbours */
+#define NODE_JOIN_WAIT_NS    10000000000ull /* age at which a node that met no swarm joins alone */
+#define NODE_LOST_WAIT_NS    60000000000ull /* wait for lost neighbours before a join or restart */
 
 struct node_limits {
     uint32_t peers_max;   /* maximum conversations at once */
@@ -51,30 +51,30 @@ struct node_limits {
     uint32_t half_open_per_net_max;
     bool low_ports;   /* other members' addresses with a port below 1024 may be dialled */
     bool quarantines; /* a majority of votes expels a harmful member (quarantine.h) */
-    /* maximum of a claimed throughput, as a multiple of the median; 0 = none (shares.h) */
+    /* a claimed throughput counts up to this many times the median claim; 0 = unlimited */
     double weight_max;
     uint64_t handshake_ns; /* time limit of a handshake on an established connection */
-    /* time limit of lookup and connection; 0 = simulated: no packets, handshake_ns covers both */
+    /* time limit of lookup and connection; 0 = included in handshake_ns, as in simulations */
     uint64_t dial_ns;
-    uint64_t silence_ns;           /* silence after which a conversation with a neighbour ends */
-    size_t send_queue_bytes;       /* maximum bytes queued for one peer */
-    double notes_per_s;            /* maximum notes per second that other nodes can cause */
-    uint32_t apply_window;         /* maximum unanswered entries, or one larger rumor */
+    uint64_t silence_ns;     /* silence after which a conversation with a neighbour ends */
+    size_t send_queue_bytes; /* maximum bytes queued for one peer, besides urgent messages */
+    double notes_per_s;      /* maximum notes per second that other nodes can cause */
+    uint32_t apply_window;   /* maximum unanswered entries at the learner, or one larger rumor */
     struct inference_form answers; /* inference requests that the node serves */
     uint16_t protocol_max; /* newest protocol version to speak; 0 = PROTOCOL_NEWEST. For tests. */
 };
 
 struct node_keys {
-    /* Arena of node_keys_bytes bytes for secrets, which outlives the node; NULL = the node's
-     * arena. */
+    /* arena of node_keys_bytes bytes for secrets; outlives the node; NULL = the node's arena */
     struct arena *memory;
     /* [SEED_BYTES] seed of the keys that the node makes; only node_new reads it. */
     const uint8_t *entropy;
 };
 
+/* The targets of all pointers must outlive the node, except those that only node_new reads. */
 struct node_options {
-    const struct identity *identity; /* not copied */
-    const uint8_t *swarm_key;        /* [KEY_BYTES] swarm key; only node_new reads it */
+    const struct identity *identity;
+    const uint8_t *swarm_key; /* [KEY_BYTES] swarm key; only node_new reads it */
     struct node_keys keys;
     const char *swarm_id;
     const char *model; /* model description, "FORM; START" (crypto/gate.h) */
@@ -99,27 +99,27 @@ struct node_options {
     uint64_t seed;         /* seed of random choices; 0 = draw it from keys.entropy */
 
     uint16_t listen_port;     /* port on which the node listens; 0 = it only dials */
-    struct address advertise; /* address to dial this node; host "" = as others see it */
+    struct address advertise; /* address at which others dial this node; host "" = as they see it */
     struct address seeds[NODE_SEEDS_MAX]; /* addresses from the user */
     uint32_t seeds_count;
 
     bool trains; /* false = the node only relays */
     /* bytes per second to publish, each rumor counted once; 0 = auto (rate/budget.c) */
     uint64_t bytes_per_s;
-    uint64_t uplink_max;    /* bytes per second sent to all peers together; 0 = as links allow */
-    uint64_t downlink_max;  /* bytes per second received from all peers together; 0 = unlimited */
-    uint64_t neighbour_max; /* bytes per second sent to one neighbour; 0 = as its link allows */
+    uint64_t uplink_max;    /* maximum bytes per second sent, over all peers; 0 = as links allow */
+    uint64_t downlink_max;  /* maximum bytes per second received, over all peers; 0 = unlimited */
+    uint64_t neighbour_max; /* maximum bytes per second to one neighbour; 0 = as its link allows */
     uint64_t interval_ns;   /* mean time between publications; 0 = auto (outer_step.h) */
     uint32_t steps_min; /* least local steps between publications; 0 = auto (publish_schedule.c) */
     float tau;          /* threshold tau of published entries; 0 = as the budget allows */
     double gain;        /* factor on the swarm's average progress; 0 = auto (outer_step.h) */
     double beta;        /* outer momentum; < 0 = auto (outer_step.h) */
     double withheld;    /* part of the unpublished progress withheld from the weights; < 0 = auto */
-    double momentum;    /* momentum of the optimizer, if it lengthens steps; in [0, 1) */
+    double momentum;    /* momentum of the optimizer if it lengthens steps, else 0; in [0, 1) */
     /* two sides that trained apart for more than these seconds are a partition (partition.c) */
     double partition_s;
     bool weigh_throughput; /* shares depend on samples per second; false = shares are equal */
-    size_t log_bytes;
+    size_t log_bytes;      /* size of the rumor log */
     /* bytes of blocks per second sent while training; 0 = unlimited; or NODE_SERVE_AUTO */
     uint64_t serve_bytes_per_s;
     uint64_t save_ns;  /* time between checkpoints; 0 = no periodic checkpoints */
@@ -163,8 +163,8 @@ struct action {
     uint64_t swarm_samples;     /* TRAIN: samples that the swarm has learned */
     struct publish_terms terms; /* PUBLISH: terms of the update, such as its size and weight */
     bool last;                  /* PUBLISH: end training before cutting the update */
-    uint64_t first;       /* READ, WRITE: first entry; SAVE: for use by the owner; INCARNATION */
-    uint32_t entries;     /* READ, WRITE: number of entries; PREDICT: number of samples */
+    uint64_t first;   /* READ, WRITE: first entry; INCARNATION: first number; SAVE: for the owner */
+    uint32_t entries; /* READ, WRITE: number of entries; PREDICT: number of samples */
     const int32_t *units; /* WRITE: new base entries; valid until the next node_next */
     bool keep_weights; /* WRITE: keep the weights; the residual takes the difference to the base */
     struct note note;  /* NOTE */
@@ -183,7 +183,7 @@ bool node_next(struct node *node, struct action *action);
 /* Call it when a peer has connected. Returns the number of the conversation; 0 = close at once. */
 uint64_t node_on_accept(struct node *node, uint64_t now_ns, const struct address *from);
 void node_on_connected(struct node *node, uint64_t now_ns, uint64_t conn);
-/* Returns the time until which to read nothing from `conn`, a cause of too much work; 0 = read. */
+/* Returns the time until which not to read from `conn`, which caused too much work; 0 = read. */
 uint64_t node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint8_t *bytes,
                        size_t count);
 void node_on_sent(struct node *node, uint64_t now_ns, uint64_t conn);
@@ -202,7 +202,7 @@ void node_on_published(struct node *node, uint64_t now_ns, const struct update *
 void node_on_agreement(struct node *node, uint64_t now_ns, double agreement);
 /* Answers TRIAL. Call it before node_on_applied. */
 void node_on_trial(struct node *node, uint64_t now_ns, const struct base_trial *trial);
-/* Answers the oldest unanswered APPLY, TRIAL or WRITE, which has so many entries. */
+/* Answers the oldest unanswered APPLY, TRIAL or WRITE. entries: its number of entries. */
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries);
 void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units);
 /* Answers SAVE: writes the history of the saved base into out[node_history_max] and sets *bytes;

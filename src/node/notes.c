@@ -125,7 +125,7 @@ bool notes_allow_once(struct notes *notes, uint64_t now_ns, enum note_kind kind,
 {
     CHECK(kind < NOTE_KINDS);
     const uint64_t hash = hash_text(hash_text(0xcbf29ce484222325u ^ (uint64_t)kind, who), text);
-    uint32_t chosen = 0; /* the oldest entry */
+    uint32_t chosen = 0; /* index of the cause that was allowed longest ago */
     for (uint32_t i = 0; i < NOTES_CAUSES; i++) {
         if (notes->causes[i].hash == hash && now_ns < notes->causes[i].again_ns)
             return false;

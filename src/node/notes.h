@@ -70,7 +70,8 @@ struct note {
     uint64_t at_ns;
     enum note_kind kind;
     enum note_level level;
-    enum note_certainty certainty;  /* of the reason why a neighbour was lost or is out of reach */
+    /* How certain the reason is, in a note about a lost, refused or unreachable peer. */
+    enum note_certainty certainty;
     char who[ID_TEXT_BYTES];        /* id of another node, or "" */
     char where[ADDRESS_TEXT_BYTES]; /* address of another node, or "" */
     char text[320];                 /* the event as a sentence for a person */
@@ -78,9 +79,10 @@ struct note {
 
 const char *note_kind_name(enum note_kind kind);
 
-/* Remembered causes of notes; an attacker with more addresses is limited by notes_per_s. */
+/* Maximum causes of notes that are remembered (notes_allow_once). An attacker with more addresses
+ * is limited by notes_per_s. */
 #define NOTES_CAUSES   64
-#define NOTES_AGAIN_NS 600000000000ull /* time between two notes of one cause */
+#define NOTES_AGAIN_NS 600000000000ull /* least time between two notes of one cause */
 
 /* Ring of the notes that were not fetched yet. A new note overwrites the oldest one of a full
  * ring. */
@@ -95,8 +97,8 @@ struct notes {
     uint64_t refilled_ns; /* time when `tokens` was last raised */
     uint64_t suppressed;  /* notes dropped since the last NOTE_SUPPRESSED */
     struct {
-        uint64_t hash;
-        uint64_t again_ns; /* until when its note is not repeated; 0 = free */
+        uint64_t hash;      /* hash of the note's kind, host or id, and text */
+        uint64_t again_ns;  /* time until which this note is not repeated; 0 = unused entry */
     } causes[NOTES_CAUSES]; /* causes of the last notes that notes_allow_once allowed */
 };
 
@@ -111,8 +113,9 @@ struct note *notes_add(struct notes *notes, uint64_t now_ns, enum note_kind kind
  * suppressed, if too many were added lately. */
 bool notes_allow(struct notes *notes, uint64_t now_ns);
 
-/* Like notes_allow, but also returns false, uncounted, if a note of this kind with this text about
- * `who` was allowed within NOTES_AGAIN_NS. who: an id or a host. */
+/* Like notes_allow, but also returns false if a note of this kind with this text about `who` was
+ * allowed within NOTES_AGAIN_NS. Such a repetition does not count as suppressed. who: an id or a
+ * host. */
 bool notes_allow_once(struct notes *notes, uint64_t now_ns, enum note_kind kind, const char *who,
                       const char *text);
 

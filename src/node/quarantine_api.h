@@ -30,7 +30,7 @@ struct node_finding {
     uint8_t id[ID_BYTES];
     uint64_t incarnation;
     bool harms;   /* this node finds the member harmful */
-    bool is_held; /* the member's rumors are withheld, because a publication is too long */
+    bool is_held; /* rumors of this incarnation are withheld (quarantine.h) */
     /* average agreement of the member's rumors with this node's learning, in [-1, 1]; NAN =
      * unknown */
     double agreement;

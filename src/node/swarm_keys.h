@@ -13,9 +13,10 @@
 #define SWARM_KEYS_MAX      3 /* maximum swarm keys that a node accepts at once */
 #define NODE_SWARM_KEYS_MAX ((size_t)SWARM_KEYS_MAX * KEY_BYTES)
 
-/* Returns the age of a swarm key, which is higher for a newer key: the number of the order that
- * introduces it, or one less than the number of the order that replaces it. Returns `otherwise` if
- * no order names the key. orders: [count], order n at index n - 1. */
+/* Returns the age of a swarm key: an order number, which is higher for a newer key. It is the
+ * number of the order that introduces the key, or else one less than the number of the order that
+ * replaces it. Returns `otherwise` if no order names the key. orders: [count], order n at index
+ * n - 1. */
 uint32_t swarm_key_age(const struct order *orders, uint32_t count,
                        const uint8_t key[static KEY_BYTES], uint32_t otherwise);
 /* Returns the time until which a key of this age is accepted, in ms since 1970: the earliest that a

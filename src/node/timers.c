@@ -23,7 +23,8 @@
 /* Time between two checks of conversations and members (check_all). */
 #define CHECK_NS  (SECOND_NS / 4)
 #define GOSSIP_NS SECOND_NS /* time between two rounds of gossip, unless the node leaves */
-/* A timer that comes later than this shows that the process was suspended. */
+/* A timer that comes later than its due time by more than this shows that the process was
+ * suspended. */
 #define LATE_NS SECOND_NS
 
 struct timers {
@@ -97,8 +98,9 @@ static void check_peer(struct node *node, const struct peer *peer)
     connection_hang_up(node, peer, BYE_SILENT, "the peer was silent for too long");
 }
 
-/* After the process was suspended for late_ns, extends the time limits of peers and members by it:
- * their messages from that time have not been read yet (Lifeguard). */
+/* After the process was suspended for late_ns, extends the time limits of peers and members by that
+ * time, because their messages have not been read yet (Lifeguard: Dadgar, Phillips, Currey 2018).
+ */
 static void forgive(struct node *node, uint64_t late_ns)
 {
     CHECK(late_ns > LATE_NS);
