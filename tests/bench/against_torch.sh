@@ -17,7 +17,7 @@
 #              processes train
 #   sparseloco 50 steps alone, then the mean of messages with one of 32 entries, at two bits each
 #
-# diloco/20 has 20 steps instead of 50.
+# A number after a method, such as diloco/20, replaces the 50 steps.
 #
 # Prints for each method the time to reach two targets, the bytes sent and samples learned by all
 # until then, and samples per second. For images the targets are 85 % and 88 % of the 10,000 test

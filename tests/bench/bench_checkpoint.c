@@ -115,7 +115,7 @@ static void measure_with(struct saver *saver, struct learner *learner, size_t by
     size_t own_bytes;
     double step_ms, copy_ms;
     CHECK(saver_load(saver, learner, &refusal, &own, &own_bytes, &problem) == MISSING);
-    measure_save(saver, learner, &cost); /* touches the queue's memory for the first time */
+    measure_save(saver, learner, &cost); /* the first save touches the queue's memory */
     measure_alone(learner, bytes, &step_ms, &copy_ms);
     measure_save(saver, learner, &cost);
     const double from = 1e3 * monotonic_s();

@@ -132,8 +132,8 @@ static struct learner *learner_for(struct arena *arena, const struct net *net, u
     return learner;
 }
 
-/* Returns steps per second over for_s seconds. With `terms`, also publishes PUBLICATIONS_S times a
- * second, and applies each update three times. */
+/* Returns the learner's steps per second over for_s seconds. With `terms`, it also publishes
+ * PUBLICATIONS_S times a second, and applies each of its own updates three times. */
 static double steps_per_second(struct learner *learner, const struct publish_terms *terms,
                                double for_s)
 {
@@ -177,8 +177,8 @@ static void bench_net(const struct net *net, int part)
     arena_release(&arena);
 }
 
-/* Number and bytes of the samples to gather, from the device's memory or from page-locked memory of
- * the host, where `keep` (backend.h) puts samples that do not fit. */
+/* Number and bytes of the samples to gather. They are in the device's memory, or in page-locked
+ * memory of the host, where `keep` (backend.h) puts samples that do not fit. */
 
 #define SAMPLES     65536u
 #define SAMPLE_SIZE 784

@@ -109,7 +109,7 @@ def message_bytes(parameters, top):
 
 
 def paired(options):
-    """Returns the fraction of nodes that have a partner in a round (one is left if n is odd)."""
+    """Returns the fraction of nodes that have a partner in a round. If their number is odd, one has none."""
     return options.nodes // 2 * 2 / options.nodes
 
 
@@ -174,8 +174,8 @@ class Line:
             self.steps = self.rounds * self.local_steps
 
     def fit_steps(self, options):
-        """Sets the number of steps; each has an exchange. Limited links: as many as fit in the time.
-        Unlimited links: all steps if the budget allows them, otherwise none."""
+        """Sets the number of steps. Each step has an exchange. With limited links, as many steps as possible
+        fit in the time. With unlimited links, all steps are made if the budget allows them, otherwise none."""
         sent, exchange_s = self.exchange(options)
         span_s, step_s = options.steps / options.steps_per_s, 1 / options.steps_per_s + exchange_s
         fits = self.link or sent * self.part <= self.dense

@@ -89,7 +89,8 @@ static void training_step(void *state)
     " 1x1 stride 2), relu"
 
 /* The models. mflop counts the multiplications and additions of a step: each layer's forward pass
- * and a backward pass of twice that. The first layer's input gradient is not computed. */
+ * and a backward pass of twice that. It leaves out the first layer's input gradient, which is not
+ * computed. */
 static const struct image_model {
     const char *name;
     const char *line; /* line of layers; NULL = the preset `name` */

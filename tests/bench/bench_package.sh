@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
 # Measures training with the Python package over slow links: bench_package.sh [options] RUN...
 #
-# Four processes of one thread in four network namespaces (shaped_network.sh) train the GPT of
-# src/python/examples/char_gpt.py (3 x 96) on the bytes of a dictionary, with AdamW and 8 windows of
-# 64 bytes a step. The rate rises and falls with the samples of all, until they have learned
-# --samples.
+# Four processes of one thread run in four network namespaces (shaped_network.sh). They train the GPT
+# of src/python/examples/char_gpt.py (3 x 96) on the bytes of a dictionary, with AdamW and 8 windows
+# of 64 bytes a step. The learning rate rises and falls with the samples of all processes, until they
+# have learned --samples.
 #
 #   hearsay    a hearsay.Node in each process
-#   churn      the same; the fourth is killed after a third of the samples, a fifth joins after half
+#   churn      as hearsay, but the fourth node is killed after a third of the samples, and a fifth
+#              node joins after half of them
 #   diloco/50  50 steps alone, then an outer Nesterov step with the mean difference, over Gloo
 #   ddp        DistributedDataParallel over Gloo
 #   alone/32   one process with all data and 32 windows a step, at full speed
 #
 # A run writes three files. OUT/RUN.jsonl has a line every 10 s (alone: 30 s) with the time, the
 # samples of all, and the loss of the shared model on the held-out end of the text; its last line
-# has the bytes sent through each port. OUT/RUN.diaries.jsonl has the same of each process without
+# has the bytes sent through each port. OUT/RUN.diaries.jsonl has such lines of each process, without
 # the loss. OUT/RUN.links.jsonl has the counters of all ports.
 set -euo pipefail
 shopt -s inherit_errexit

@@ -43,8 +43,8 @@ void fuzz_begin(void)
     CHECK(empty && fclose(empty) == 0 && symlink(file.path, config) == 0);
 }
 
-/* Compares a number that was read with a key of the file. `otherwise`: its value without the key;
- * 0 = the key is required. */
+/* Checks that `number`, as the reader read it, is the value of `key` in the file. `otherwise`: its
+ * value if the file lacks the key; 0 = the key is required. */
 static void is_number(const json_t *object, const char *key, int number, int otherwise)
 {
     const json_t *value = json_object_get(object, key);
@@ -103,8 +103,8 @@ static void look_at(const struct model_folder_about *about)
     arena_release(&arena);
 }
 
-/* Makes an object of keys that the reader knows, each with a value of any type. Most bytes of a
- * text make it invalid JSON, and so do not reach the reader. The caller frees the text. */
+/* Makes a JSON object of keys that the reader knows, each with a value of any type. Arbitrary text
+ * would mostly be invalid JSON and not reach the reader. The caller frees the text. */
 static char *make_object(struct input *input)
 {
     static const char *const keys[] = {"vocab_size",
@@ -172,7 +172,7 @@ static void look_at_file(const uint8_t *data, size_t bytes)
     look_at(&about);
 }
 
-/* A file that begins with a zero describes an object. */
+/* An input that begins with a zero makes an object (make_object). Any other input is the file. */
 void fuzz_one(const uint8_t *data, size_t bytes)
 {
     struct input input = {data, bytes};

@@ -21,7 +21,8 @@ void fuzz_begin(void)
     believe_signatures();
 }
 
-/* The signature of the encoded vote is another one: the harness lacks the voter's key. */
+/* Checks that the vote is encoded again as equal bytes, except for the signature: the harness lacks
+ * the voter's key. */
 static void comes_back(const uint8_t in[static VOTE_BYTES], const struct vote *vote)
 {
     struct identity voter = identity;

@@ -1,7 +1,7 @@
 /* A cache of curve arithmetic. The linker redirects libsodium's calls to it (--wrap, fuzz.cmake).
  * Results depend only on the input bytes, whose 256-bit hash is the cache key, so a harness sees
- * correct results. Scripts begin alike, so the cache has nine tenths of their signatures and key
- * exchanges. */
+ * correct results. Scripts begin alike, so nine tenths of their signatures and key exchanges are in
+ * the cache. */
 #include <sodium.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -187,8 +187,8 @@ static void member_on_message(struct scene *scene, struct member *member)
     CHECK(scene->now_ns >= SCENE_BEGIN_NS);
 }
 
-/* Returns true if the member may refuse the node. That is allowed after the owner gave the node a
- * newer swarm key, because members have only the first key. */
+/* Returns true if the member may refuse the node during the handshake: the node has used a newer
+ * swarm key, and members have only the first key. */
 static bool shows_another_key(const struct scene *scene, const struct member *member)
 {
     struct node_swarm_key key;

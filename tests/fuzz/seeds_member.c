@@ -22,7 +22,7 @@ static void rumors(void)
     static const uint8_t script[] = {
         RUNNING,                                                     //
         SAY_RUMOR, 0, 0, 2,  10, 20,                                 //
-        SAY_RUMOR, 1, 0, 4,  9,  8,          7,                      // passed on by another
+        SAY_RUMOR, 1, 0, 4,  9,  8,          7,                      // member 1 forwards it
         SAY_RUMOR, 0, 0, 96, 5,  1,          PASS, 3,                // a gap
         SAY_RUMOR, 0, 0, 0,  50, MAKE_STEPS, 8,    PASS, 3, PASS, 3, //
     };
@@ -101,14 +101,14 @@ static void expulsion(void)
     static const uint8_t script[] = {
         RUNNING,    SAY_RUMOR, 0,         0, 2, 10,   20,      //
         GIVE_ORDER, 0,         PASS,      3,                   //
-        CALL,       0,         SAY_HELLO, 0, 0, 1,    PASS, 3, // it comes back
+        CALL,       0,         SAY_HELLO, 0, 0, 1,    PASS, 3, // it dials again
         SAY_ORDERS, 1,         0,         1, 0, PASS, 3,       //
     };
     seed_put("member", "expulsion", NULL, 0, script, sizeof script);
 }
 
-/* The operator orders a new key, and a member requests it. One member sends a wrong key, another
- * one the right key. The owner gives the node the key of a second order. */
+/* The operator orders a new key, and member 0 requests it. Member 0 sends a wrong key, member 1 the
+ * right one. Then the owner gives the node a second order and its key. */
 static void rekey(void)
 {
     static const uint8_t script[] = {
@@ -134,8 +134,8 @@ static void another_key(void)
     seed_put("member", "another_key", NULL, 0, script, sizeof script);
 }
 
-/* Members 0 and 1 vote against member 2, which has published. A third vote expels it. One vote is
- * repeated, and one is damaged. */
+/* Members 0 and 1 vote against member 2, which has published. A third vote expels member 2. One
+ * vote is repeated, and one is damaged. */
 static void votes(void)
 {
     static const uint8_t script[] = {

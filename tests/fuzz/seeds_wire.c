@@ -146,8 +146,8 @@ static void orders(void)
     seed_put("order", "rekey", NULL, 0, bytes, count);
 }
 
-/* Writes a seed of two heads. `change`: changed bytes of the second head, which begins as a copy of
- * the first; fuzz_proof.c defines the bits of `shape`. */
+/* Writes a seed of two heads. `change`: pairs of a position and a new byte of the second head,
+ * which begins as a copy of the first. fuzz_proof.c defines the bits of `shape`. */
 static void proof(const char *name, uint32_t seq, uint8_t shape, const uint8_t *change,
                   size_t count)
 {

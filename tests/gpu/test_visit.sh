@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Packs the kit of a visit to a GPU and runs it on the stand-in: test_visit.sh BUILD. The kit must
-# be small enough, each step must report its exit code and output, a step must end at its time limit
-# before the next one runs, and an interrupted visit must keep the results of its earlier steps.
+# be small enough. Each step must report its exit code and output, and must end at its time limit
+# before the next step runs. An interrupted visit must keep the results of its earlier steps.
 set -euo pipefail
 build=$1
 visit=$(dirname "${BASH_SOURCE[0]}")/visit.sh

@@ -85,8 +85,8 @@ list_tests() {
     echo 'random_calls 2 20000'
 }
 
-# Prints the shared libraries of the programs, except those of every Linux and CUDA's large
-# libraries.
+# Prints the shared libraries that the programs need, except those that every Linux has and CUDA's
+# large libraries.
 list_libraries() {
     local common='libc|libm|libdl|librt|libpthread|ld-linux.*|libstdc\+\+|libgcc_s'
     ldd "$@" 2>/dev/null | awk '$3 ~ /^\// {print $3}' | sort -u |

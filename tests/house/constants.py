@@ -6,8 +6,9 @@ definitions.
     tests/house/constants.py [ROOT]      fails if the page is out of date
 
 A constant is a #define of a number in src/node or model/exchange. If a measurement shows an effect of it,
-its line has the name, the value, the unit (from the end of the name), the comment after it or above it, and
-the results. The other constants that have a comment follow with name and value, in one line for each file.
+it has a line of its own: the name, the value, the unit (from the end of the name), the comment after it or
+above it, and the results. The other constants that have a comment follow with name and value, in one line
+for each file.
 These words in a comment explain how the value was chosen, each followed by a sentence:
 
     Trade-off: ...   Bench: ...   Half: ...   Double: ...

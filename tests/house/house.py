@@ -3,11 +3,11 @@
 
     tests/house/house.py [ROOT]
 
-The rules are about sizes, include guards, the order of includes, the rooms that a room may include,
-private headers, declarations of public functions, retired words, the number of CHECKs in the core, links
-and length of pages, file names of standard ideas, and scripts that no test runs. Prints FILE:LINE: and a
-sentence for each violation, and fails if there is one. house_calls.py checks the rules that need object
-files; test_house.py violates each rule.
+The rules for C files are about sizes, include guards, the order of includes, the rooms that a room may
+include, private headers, declarations of public functions, retired words, and the number of CHECKs in the
+core. Other rules are about links and length of pages, file names of standard ideas, and scripts that no
+test runs. Prints FILE:LINE: and a sentence for each violation, and fails if there is one. house_calls.py
+checks the rules that need object files; test_house.py violates each rule.
 """
 import pathlib
 import re

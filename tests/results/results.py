@@ -126,8 +126,8 @@ def shown(claim, row):
 
 
 def figure(row, name, other_name=None):
-    """Returns a value as text. The unit is left out if the next value has the same unit, or if it is a word
-    of at least four letters in the value's name."""
+    """Returns a value as text. Leaves out the unit if the value `other_name`, which follows, has the same unit.
+    Also leaves out a unit that is a word of at least four letters in the value's name."""
     unit, text = unit_of(row, name), plain(row['values'][name])
     if f'{name} ±' in row['values']:
         text += f'±{plain(row["values"][name + " ±"])}'
@@ -137,7 +137,8 @@ def figure(row, name, other_name=None):
 
 
 def figures(row, names, head):
-    """Returns the values of a row as texts: in the order of `head`, or with their names without a head."""
+    """Returns the values of a row as texts. With `head`, a list of names, they are in its order, with '-' for
+    a missing value. Without it, each text includes the name of its value, except in a row with one value."""
     behind = [name if name in names else None for name in (head or names)[1:]] + [None]
     if head:
         return [figure(row, name, after) if name in names else '-' for name, after in zip(head, behind)]
