@@ -42,7 +42,8 @@ static bool may_lose_its_place(const struct node *node, const struct peer *peer)
 }
 
 /* Returns the caller that must give its slot to a new one: the caller that has waited longest in
- * the most crowded network of addresses, or in the network `only`. NULL = all keep their slots. */
+ * the most crowded network of addresses, or in the network *only unless `only` is NULL. Returns
+ * NULL if all keep their slots. */
 static const struct peer *who_goes(const struct node *node, const struct callers *callers,
                                    const uint64_t *only)
 {

@@ -13,10 +13,10 @@
 #define RENEW_NS (600 * SECOND_NS)
 /* Longest duration of the conversation with an inference client. */
 #define ASKING_NS (60 * SECOND_NS)
-/* PINGs that a silent neighbour is sent during limits.silence_ns. */
+/* Number of PINGs that a silent neighbour is sent during limits.silence_ns. */
 #define PINGS 3
-/* A neighbour that is not silent is pinged again after this time, or silence_ns / PINGS if longer.
- */
+/* A neighbour that is not silent is pinged again after this time, or after limits.silence_ns /
+ * PINGS if that is longer. */
 #define RTT_NS (30 * SECOND_NS)
 
 _Static_assert(NODE_PEERS_MAX <= SLOTS_MAX, "a set of slots holds all peers");

@@ -88,8 +88,9 @@ bool connection_next_send(struct node *node, const struct peer *peer, size_t mos
  * end; SLOTS_MAX if there is none. */
 uint32_t connection_next_ready(const struct node *node, uint32_t from);
 void connection_set_ready(struct node *node, uint32_t slot, bool is_ready);
-/* Returns true if a conversation in CLOSING has sent all its bytes or CLOSING_NS has passed. Then
- * return HANGUP: peer->hangup_asked is set, and this function must not be called again. */
+/* Returns true if this conversation must be hung up: it is in CLOSING, and has sent all its bytes
+ * or been there for CLOSING_NS. Then sets peer->hangup_asked; the caller returns ACTION_HANGUP and
+ * does not call this function again. */
 bool connection_next_hangup(struct node *node, const struct peer *peer);
 
 void connection_open(struct node *node, const struct peer *peer);
@@ -122,8 +123,8 @@ void connection_on_pong(struct node *node, const struct peer *peer, uint64_t tok
 /* Handles the timers of a conversation: pings, new session keys, time limits of the handshake.
  * Returns false if the neighbour has been silent for patience_ns; then end the conversation. */
 bool connection_check(struct node *node, const struct peer *peer, uint64_t patience_ns);
-/* Extends each peer's limits of silence and handshake by late_ns, for which this process was
- * suspended. */
+/* Call it after this process was suspended for late_ns: extends each peer's permitted silence and
+ * handshake by that time. */
 void connection_forgive(struct node *node, uint64_t late_ns);
 
 /* Returns how certain it is why the conversation has ended. */

@@ -13,7 +13,8 @@
 
 struct swarm_key {
     uint8_t key[KEY_BYTES];
-    uint32_t order; /* age of the key (swarm_key_age) */
+    /* number of the operator's order that dates the key (swarm_key_age); higher = newer */
+    uint32_t order;
 };
 
 /* Values derived from one swarm key. */
@@ -21,7 +22,7 @@ struct entry_key {
     /* Creates and checks the gate, the start of a conversation's first frame. */
     struct gate gate;
     uint8_t psk[KEY_BYTES]; /* pre-shared key of the Noise handshake */
-    uint32_t order;         /* age of the key, as in struct swarm_key */
+    uint32_t order;         /* as in struct swarm_key */
 };
 
 struct credentials {
@@ -33,8 +34,8 @@ struct credentials {
     uint32_t keys_count;
 };
 
-/* Initializes the credentials with one swarm key, of age 0. identity and entropy must stay valid as
- * long as the credentials. */
+/* Initializes the credentials with one swarm key, dated by order 0. identity and entropy must
+ * outlive the credentials. */
 void credentials_init(struct credentials *credentials, const struct identity *identity,
                       const uint8_t swarm_key[static KEY_BYTES], const struct introduction *ours,
                       struct entropy *entropy);

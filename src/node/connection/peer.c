@@ -165,7 +165,8 @@ static bool create_refusal(struct peer *peer, const struct credentials *credenti
     return has_parts;
 }
 
-/* Adds who names the difference: this node knows only the size of the dialer's model. */
+/* Adds to the text of *problem where to read the difference: only the dialer knows the parts of
+ * both models. */
 static void point_to_dialer(struct problem *problem)
 {
     const size_t used = strlen(problem->text);

@@ -73,7 +73,7 @@ struct peer {
     uint8_t id[ID_BYTES];   /* id of the peer; known from MEETING on */
     uint64_t incarnation;   /* incarnation of the peer; known from OPEN on */
     uint16_t protocol;      /* newest protocol version that both sides speak; from MEETING on */
-    uint32_t key_order;     /* age of the handshake's swarm key (swarm_key_age) */
+    uint32_t key_order;     /* `order` (struct swarm_key) of the handshake's swarm key */
     /* Time when the connection was established; before that, or if limits.dial_ns is 0, when
      * dialling began. */
     uint64_t born_ns;
@@ -95,13 +95,12 @@ struct peer {
     bool quiet;    /* the end of the conversation adds no note */
     bool differs;  /* this node or the peer refused the other: swarm, model or protocol differ */
     bool was_told; /* the conversation ends because the other side sent BYE */
-    bool refuses;  /* its BYE says that this node is no member, or a second one with its identity */
+    bool refuses;  /* its BYE: this node is expelled, not admitted, or its identity is in use */
     bool asks;     /* the peer is an inference client or a version probe, never a neighbour */
     uint32_t refusal_key; /* index of our swarm key that authenticated the peer's refusal */
     /* Introduction of the peer; valid if this node or the peer has refused the other. */
     struct introduction theirs;
-    /* the peer's setting that must differ on all nodes, as "data.shard!2/5"; "" = none, or unknown
-     */
+    /* the peer's setting that must differ on all nodes, such as "data.shard!2/5"; "" = unknown */
     char unlike[PEER_UNLIKE_BYTES];
     char why[256];          /* why the conversation ended, for the note */
     struct peer_keys *keys; /* the session's keys, in the arena for secrets */

@@ -241,8 +241,8 @@ static void say_reports(struct node *node, const struct peer *peer, const char *
             &(struct message){.kind = SETTINGS, .text = {(const uint8_t *)text, strlen(text)}});
 }
 
-/* Tells this neighbour and others of each other if they have the same part of the data: two nodes
- * that only dial have no conversation in which they could compare it. */
+/* If this neighbour and another one have the same part of the data, reports each to the other: two
+ * nodes that only dial have no conversation in which they could compare their parts. */
 static void report(struct node *node, const struct peer *peer)
 {
     char all[SETTINGS_MAX + 1] = "", one[SETTINGS_MAX + 1];

@@ -6,7 +6,7 @@
  *     data.shard!2/5             must differ: each node learns another part
  *
  *   before HELLO, from the dialer   SETTINGS ──► the acceptor's SETTINGS; the dialer need not join
- *   two neighbours with one part    SETTINGS to each: of.ID.data.shard!2/5, the other's id
+ *   two neighbours have one part    SETTINGS to each: of.ID.data.shard!2/5, ID of the other one
  *
  * A setting that one side does not send is not compared, so versions may know different settings. A
  * difference causes only a note, since only people know which side is right. Differences that
@@ -19,14 +19,15 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* Names of the settings "mean M and deviation D of KIND": the moments of a node's samples as its
- * model gets them, and of the numbers that the model predicts. Two values differ only if one
- * deviation is more than twice the other, or the means are farther apart than the larger
- * deviation. */
+/* Names of two settings with values of the form "mean M and deviation D of KIND": the moments of
+ * the samples that a node's model gets, and of the numbers that the model learns to predict. Two
+ * values differ only if one deviation is more than twice the other, or the means are farther apart
+ * than the larger deviation. */
 #define SETTINGS_INPUTS  "data.inputs"
 #define SETTINGS_TARGETS "data.targets"
 
-/* Name of the setting "LOWEST .. HIGHEST": the range of a node's labels. */
+/* Name of the setting with a value of the form "LOWEST .. HIGHEST": the range of a node's labels.
+ */
 #define SETTINGS_LABELS "data.labels"
 
 /* Beginning of the name of another node's setting; its id in hex, a dot and the name follow. */

@@ -4,9 +4,9 @@
  * Every address is a candidate. After a failed dial or a conversation it waits BACKOFF_MIN_NS ·
  * 1.6^failures, at most BACKOFF_MAX_NS, ± 25 % so that nodes do not dial in step. A candidate whose
  * node has a conversation with us, over any connection, is skipped. A small swarm is a full mesh.
- * In a larger one a node dials until it has DEGREE neighbours and has dialled DEGREE / 2 itself. So
- * each node keeps some neighbours of its own random choice, however many nodes dialled it, and the
- * graph stays connected.
+ * In a larger one a node dials until it has DEGREE neighbours, DEGREE / 2 of them dialled by
+ * itself. So each node keeps some neighbours of its own random choice, however many nodes dialled
+ * it, and the graph stays connected.
  *
  * After a partition, or a start in two places, each part of a swarm has enough neighbours. So a
  * node sometimes dials an address with no known live member, however many neighbours it has.

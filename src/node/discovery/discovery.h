@@ -59,18 +59,20 @@ void member_gossip_on_observed(struct node *node, const struct bytes *host);
 void member_gossip_forget(struct node *node, uint32_t number);
 /* Requests the member lists of all neighbours. Call it when the admitted ids have changed. */
 void member_gossip_relist(struct node *node);
-/* Returns the number of records queued for all neighbours together. */
+/* Returns the number of queued records, summed over all neighbours. */
 uint32_t member_gossip_waiting(const struct node *node);
 
 /* The following functions decide which addresses to dial (dialer.c). */
 
 /* Adds an address to dial, if it may be dialled (dialer.c) and the table of candidates has room. If
- * the address is known, only sets its id. id: the node expected at the address; NULL = unknown. */
+ * the address is known, only sets its id, unless it is in a conversation. id: the node expected at
+ * the address; NULL = unknown. */
 void dialer_add(struct node *node, const struct address *address, const uint8_t *id, bool is_seed);
 /* Sets *action to a DIAL and returns true if an address is due. */
 bool dialer_next(struct node *node, struct action *action);
-/* In a large swarm, hangs up about once a minute on one of at least DEGREE / 2 neighbours that this
- * node dialled, to dial another member instead. */
+/* In a large swarm, hangs up about once a minute on a random neighbour that this node dialled, to
+ * dial another member instead. Does so only if this node has dialled at least DEGREE / 2
+ * neighbours, and enough other members can be dialled. */
 void dialer_shuffle(struct node *node);
 /* In a large swarm, hangs up on a neighbour that dialled this node if there are more than
  * connection_neighbours_most: a seed needs free slots to refer other callers. */
@@ -91,7 +93,7 @@ void dialer_on_closed(struct node *node, const struct peer *peer);
 struct dialed {
     bool is_seed;      /* the user configured the address */
     uint32_t failures; /* failed dials of the address in a row */
-    /* of the reason why the last conversation there ended; NOTE_GUESSED before the first */
+    /* how certain it is why the last conversation there ended; NOTE_GUESSED before the first */
     enum note_certainty certainty;
     const uint8_t *id; /* node that answered or is expected there; NULL = unknown */
 };

@@ -37,9 +37,9 @@ struct candidate {
     bool is_self;                  /* this node itself answered at the address */
     bool is_proven;                /* some member has answered at the address */
     uint32_t failures;             /* failed dials in a row */
-    enum note_certainty certainty; /* of the reason why the last conversation ended */
+    enum note_certainty certainty; /* how certain it is why the last conversation ended */
     /* Conversations with this address that soon fell silent with bytes in flight; selects the
-     * packet size. A conversation that works takes back those at the present size. */
+     * packet size. A conversation that works takes back those counted at the present size. */
     uint32_t stalls;
     uint64_t next_ns; /* earliest time of the next dial */
     uint64_t conn;    /* conversation with this candidate; 0 = none */

@@ -1,8 +1,9 @@
 /* Member gossip: how members learn of each other.
  *
  * A MEMBER_UPDATE follows the broadcast tree of its origin (broadcast/broadcast_tree.c), so each
- * node receives each record about once. Where the tree is broken a member seems silent. Before it
- * is taken for dead, a neighbour is asked for a sign of its life, and the answer repairs the tree.
+ * node receives each record about once. Where the tree is broken a member seems silent. Before this
+ * node marks the member as dead, it asks a neighbour for a sign of the member's life, and the
+ * answer repairs the tree.
  * With n live members each renews its record about every n / 4 seconds, and at most about once a
  * second, so the traffic of a node does not grow with n.
  */
@@ -30,10 +31,10 @@
 #define LISTED_AT_ONCE  16 /* maximum records per MEMBER_LIST */
 /* Maximum members for which one call of member_gossip_review asks for a sign of life. */
 #define SIGNS_AT_ONCE 16
-/* Renewal periods between two requests of member_gossip_ask_for_list, at least. */
+/* Least number of renewal periods between two requests of member_gossip_ask_for_list. */
 #define LIST_PERIODS 2
-/* Time between two requests of member_gossip_compare, at least, plus PER_MEMBER_NS per live
- * member. */
+/* Least time between two requests of member_gossip_compare; PER_MEMBER_NS per live member is added.
+ */
 #define LIST_WAIT_NS (2 * SECOND_NS)
 
 static struct discovery_neighbour *neighbour_of(const struct node *node, const struct peer *peer)
@@ -138,8 +139,8 @@ static uint32_t lag_ms(const struct node *node)
     return (uint32_t)fmin((double)(broadcast_lag_ns(node, node->now_ns) / MS_NS), UINT32_MAX);
 }
 
-/* Returns true if this node has published its last rumor and stayed in the swarm. Then it does not
- * count as training: the training members share the work. */
+/* Returns true if this node was asked to finish (node_finish) and has published its last rumor.
+ * Then it does not count as training: the training members share the work. */
 static bool has_finished(const struct node *node)
 {
     const enum stage stage = leaving_stage(node);

@@ -7,7 +7,7 @@
 #include "node/core.h"
 #include "wire/record.h"
 
-/* Joining. A node with seeds does not train before it holds the swarm's base.
+/* Joining. A node with seeds does not train before it holds the swarm's base or finds itself alone.
  *
  *   CALLING ── a member answers ──► HEARING ── the base is the swarm's, ──► JOINED
  *      │                                       or no neighbour is left      ▲ │
