@@ -33,11 +33,11 @@ struct slice {
 };
 
 struct config_node {
-    struct address listen;     /* host "" = the node does not listen */
-    struct address advertise;  /* address that other nodes dial; host "" = the address that they see
-                                * */
-    struct address_list peers; /* dialled at the start */
-    struct address http;       /* address of the page and metrics; host "" = none */
+    struct address listen; /* host "" = the node does not listen */
+    /* address that other nodes dial; host "" = the address that they see */
+    struct address advertise;
+    struct address_list peers;          /* dialled at the start */
+    struct address http;                /* address of the page and metrics; host "" = none */
     char http_token[CONFIG_PATH_BYTES]; /* file; "" = no token */
     char identity[CONFIG_PATH_BYTES], swarm_key[CONFIG_PATH_BYTES];
     char swarm[CONFIG_NAME_BYTES];
@@ -124,8 +124,8 @@ struct config_exchange {
     uint64_t downlink_max;  /* bytes per second received from all neighbours; 0 = no limit */
     uint64_t neighbour_max; /* bytes per second sent to one neighbour; 0 = no limit */
     double interval_s;      /* mean time between publications; CONFIG_AUTO_REAL = automatic */
-    uint32_t steps_min;     /* minimum number of steps between publications; CONFIG_AUTO = automatic
-                             * */
+    /* minimum number of steps between publications; CONFIG_AUTO = automatic */
+    uint32_t steps_min;
     /* largest part of the parameters in one publication; CONFIG_AUTO_REAL = automatic */
     double density_max;
     double tau; /* smallest residual that is published; CONFIG_AUTO_REAL = automatic */

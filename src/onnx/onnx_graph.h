@@ -63,7 +63,7 @@ const char *onnx_graph_float(struct onnx_graph *graph, const char *word, float v
 void onnx_graph_tensor(struct onnx_graph *graph, const char *name, int rank, const size_t *dims,
                        const float *values);
 
-/* A dimension of fixed size; or with a name, and size 0, if the size may vary. */
+/* A dimension. size: its fixed size; 0 = the size may vary, and `name` stands for it. */
 struct onnx_side {
     const char *name;
     int64_t size;

@@ -19,7 +19,7 @@
 /* A value in the graph, such as the output of a layer. */
 struct onnx_value {
     const char *name;
-    bool is_flat; /* an image as one row of numbers */
+    bool is_flat; /* the value is an image as one row of numbers */
 };
 
 struct onnx_writer {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* link use above which the links are the bottleneck: UTILISATION of budget.c */
+/* link use above which the links are the bottleneck; equals UTILISATION in node/rate/budget.c */
 #define FULL_USE      0.7
 #define LATE_S        10
 #define MUCH_EXCHANGE 0.15

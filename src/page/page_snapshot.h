@@ -27,7 +27,8 @@
 #include <stdint.h>
 
 /* kind: "node", "play" or "comparison". Like all functions below, copies its texts and replaces
- * invalid UTF-8 in them. Kinds, states, levels, styles and figures must be valid UTF-8. */
+ * invalid UTF-8 in them. Exceptions are kinds, states, levels, styles and all texts of a figure,
+ * which must be valid UTF-8. */
 json_t *page_snapshot_new(const char *kind, const char *title, const char *about);
 
 void page_snapshot_text(json_t *snapshot, const char *key, const char *text);

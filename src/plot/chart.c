@@ -39,7 +39,7 @@ static void add(struct curve *thin, double *x, double *y, const struct curve *cu
     y[thin->count++] = curve->y[i];
 }
 
-/* Returns 0 .. columns-1. */
+/* Returns the column of an x, 0 .. columns-1. */
 static size_t column_of(double x, const struct bounds *bounds, size_t columns)
 {
     const double part = (x - bounds->left) / (bounds->right - bounds->left);

@@ -38,7 +38,7 @@ static double across(const struct place *place, double x)
     return LEFT + (WIDTH - LEFT - RIGHT) * (x - bounds->left) / (bounds->right - bounds->left);
 }
 
-/* Returns a pixel row inside the frame. */
+/* Returns the pixel row of a value, which is always inside the frame. */
 static double down(const struct place *place, double y)
 {
     const struct bounds *bounds = &place->bounds;

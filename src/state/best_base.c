@@ -74,7 +74,7 @@ enum error best_base_keep(const struct disk *disk, const char *folder, const str
                      folder, strerror(-error));
 }
 
-/* Returns the number of bytes, at most SCORE_MAX, or a negative errno. */
+/* Reads the score file. Returns the number of its bytes, at most SCORE_MAX, or a negative errno. */
 static int64_t read_text(const struct disk *disk, const char *folder, char text[SCORE_MAX])
 {
     char path[DISK_PATH_MAX];

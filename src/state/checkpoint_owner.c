@@ -24,7 +24,7 @@ void checkpoint_owner_describe(const struct identity *identity, const char *swar
     CHECK(length > 0 && length < CHECKPOINT_OWNER_MAX);
 }
 
-/* Returns the number of bytes before START in an owner's text. */
+/* Returns the number of bytes before START in an owner's text, or all bytes if it has no START. */
 static size_t before_start(const char *text)
 {
     size_t bytes = 0;

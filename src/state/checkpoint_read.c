@@ -241,7 +241,8 @@ static enum error take_end(struct source *source, struct checkpoint *checkpoint)
     return error == OK ? check_end(source) : error;
 }
 
-/* Reads the next head. Converts one of format 4, whose outer steps are skipped. */
+/* Reads the next head. In a file of format 4, skips outer steps, and converts the head to format 5.
+ */
 static enum error take_head(struct source *source)
 {
     struct checkpoint_head *head = &source->head;

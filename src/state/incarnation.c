@@ -28,7 +28,7 @@ static int line_of(char line[LINE_MAX], uint64_t number)
     return length;
 }
 
-/* Returns the number of bytes, at most LINE_MAX, or a negative errno. */
+/* Reads the file. Returns the number of its bytes, at most LINE_MAX, or a negative errno. */
 static int64_t read_line(const struct disk *disk, const char *folder, char line[LINE_MAX])
 {
     char path[DISK_PATH_MAX];

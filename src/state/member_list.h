@@ -31,7 +31,7 @@ enum error member_list_parse(struct member_list *list, const char *text, size_t 
 enum error member_list_load(struct member_list *list, const struct disk *disk, const char *path,
                             struct problem *problem) MUST_USE;
 
-/* NULL if the list lacks this id; "" if the member has no name. */
+/* Returns the name of the member with this id: "" if it has none, NULL if the list lacks the id. */
 const char *member_list_name(const struct member_list *list, const uint8_t id[static ID_BYTES]);
 
 #endif

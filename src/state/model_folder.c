@@ -171,7 +171,7 @@ static bool has_other_config(const char *folder, const struct model *model)
     return model_folder_is(folder) && model_folder_check(folder, model, &problem) != OK;
 }
 
-/* Also creates the folder. */
+/* Checks that the model can be saved in the folder, and creates the folder if it is missing. */
 static enum error check_save(const char *folder, const struct model *model, struct problem *problem)
 {
     struct tensor_names names;

@@ -26,7 +26,7 @@ struct model_folder_about {
     int tokens;    /* size of the vocabulary */
 };
 
-/* true if the path is a folder with a config.json */
+/* Returns true if the path is a folder with a config.json. */
 bool model_folder_is(const char *path);
 
 /* Writes the path of the tensors' file to `file`: PATH/model.safetensors if `path` is a folder

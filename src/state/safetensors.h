@@ -54,7 +54,8 @@ enum error safetensors_save_foreign(const char *path, const struct model *model,
  * file. The digest of the base cannot: a file's floats are rounded values of the base. */
 uint64_t safetensors_checksum(const float *weights, size_t count);
 
-/* Reads the metadata of a file of safetensors_save. MISMATCH: the file is not from there. */
+/* Reads the metadata of a file that safetensors_save has written. MISMATCH: the file has no such
+ * metadata. */
 enum error safetensors_read_about(const char *path, struct safetensors_about *about,
                                   struct problem *problem) MUST_USE;
 

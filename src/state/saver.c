@@ -33,7 +33,7 @@ struct saver {
     bool is_asked;         /* the learner was asked for a part and has not answered yet */
     size_t taken;          /* parameters in the parts that the learner has copied */
     pthread_t thread;      /* writes the checkpoint and the base */
-    pthread_mutex_t mutex; /* only to sleep and to wake up */
+    pthread_mutex_t mutex; /* used only to wait for `moved` and to signal it */
     /* signalled when the queue has a new record or new space, or the verdict was set */
     pthread_cond_t moved;
     _Atomic(int) verdict; /* an enum verdict, set once per save by the loop's thread */

@@ -94,7 +94,8 @@ static double part_of(double part, double whole)
     return whole > 0 ? part / whole : (double)NAN;
 }
 
-/* Returns at most 1; NAN if the rate is unknown or 0. Without fmin: fmin(NAN, 1) is 1. */
+/* Returns the used part of the rate, at most 1; NAN if the rate is unknown or 0. Does not use fmin,
+ * because fmin(NAN, 1) is 1. */
 static double use_of(double bytes_per_s, double rate_bytes_per_s)
 {
     const double use = part_of(bytes_per_s, rate_bytes_per_s);

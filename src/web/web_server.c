@@ -38,7 +38,7 @@
 #define PLAIN_TYPE   "text/plain; charset=utf-8"
 #define HTML_TYPE    "text/html; charset=utf-8"
 
-/* Freed when no client receives it any more. */
+/* An event of /events. It is freed when no client receives it any more. */
 struct event {
     uint32_t readers; /* clients that still receive it */
     size_t count;
@@ -384,7 +384,7 @@ static void on_completed(void *self, struct MHD_Connection *connection, void **s
     client->age_s = 0;
 }
 
-/* libmicrohttpd then finds the connection closed by its client. */
+/* Shuts the socket down, so that libmicrohttpd finds the connection closed by its client. */
 static void cut_off(struct web_server *server, const struct client *client)
 {
     CHECK(client->file >= 0);
@@ -401,8 +401,8 @@ static unsigned clients_at(const struct web_server *server, const struct in6_add
     return count;
 }
 
-/* Returns the client whose place another may have: of the address with the most connections the
- * oldest one that does not follow /events. NULL = none. */
+/* Returns the client whose connection may be ended for another client: the oldest one that does not
+ * follow /events, of the address with the most connections. NULL = none. */
 static struct client *least_needed(struct web_server *server, const struct client *except)
 {
     struct client *found = NULL;

@@ -16,10 +16,10 @@
  * At most WEB_WATCHERS_MAX clients follow /events, of at most WEB_CONNECTIONS_MAX connections. A
  * client that reads too slowly misses events, so events need bounded memory. Other clients that
  * send or read too slowly are cut off. If a new client takes the last connection, the server ends
- * the oldest one, except on /events, of the address with the most connections. So slow clients keep
- * no other client out, not even one behind their proxy. Each text is made at most once between two
- * calls of web_server_renew, because making it occupies the node's loop. Tests:
- * tests/unit/web/test_web_server.c.
+ * one of the others: of the address with the most connections, the oldest that does not follow
+ * /events. So slow clients keep no other client out, not even one behind their proxy. Each text is
+ * made at most once between two calls of web_server_renew, because making it occupies the node's
+ * loop. Tests: tests/unit/web/test_web_server.c.
  */
 #ifndef HEARSAY_WEB_WEB_SERVER_H
 #define HEARSAY_WEB_WEB_SERVER_H
@@ -39,7 +39,7 @@ enum web_text { WEB_STORY, WEB_STATUS, WEB_METRICS };
 
 struct web_owner {
     void *self;
-    /* The server frees the text. *count: its bytes. */
+    /* Makes a text, which the server frees. *count: its bytes. */
     char *(*make)(void *self, enum web_text what, size_t *count);
     bool (*is_ready)(void *self);
 };

@@ -59,7 +59,7 @@ struct doctor {
     bool is_on_gpu; /* the node would train on a GPU */
     struct rehearsal rehearsal;
     bool has_folder; /* the state folder is writable */
-    /* The state folder existed before this run, and no node uses it now. */
+    /* The state folder existed before this run, is writable, and no node uses it now. */
     bool has_state;
     bool is_taken;     /* a running node uses the state folder */
     bool is_port_free; /* node.listen is free */

@@ -15,8 +15,9 @@ struct chosen_key {
     struct order *orders; /* [count] orders in the state folder, order n at index n - 1 */
     uint32_t count;
     uint32_t latest; /* number of the latest order for a swarm key; 0 = none */
-    uint32_t age;    /* age of the chosen key (swarm_key_age) */
-    bool is_kept;    /* the key is that of the state folder, not the configured one */
+    /* number of the order that dates the chosen key; higher = newer (swarm_key_age) */
+    uint32_t age;
+    bool is_kept; /* the key is that of the state folder, not the configured one */
 };
 
 /* Reads the stored orders without checking their signatures; none if the file cannot be read. */

@@ -117,7 +117,7 @@ static void look_at_gpu(struct doctor *doctor, const struct parts *parts)
                    rehearsal->why, text);
 }
 
-/* Returns 0 if unknown. */
+/* Returns the available memory of the machine in bytes; 0 = unknown. */
 static double available_bytes(void)
 {
     char line[128];

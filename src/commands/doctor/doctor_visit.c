@@ -127,9 +127,8 @@ static bool is_incomparable(const struct round *round, const struct visit *visit
            (round->is_of_program || strstr(problem->text, "theirs " MODEL_PARTS_RUN));
 }
 
-/* Takes the peer's model over for a second dial, unless the difference is an error. It is none if
- * only the first weights differ: when such nodes meet, one of them adopts the weights of the
- * other. */
+/* Takes the peer's model over for a second dial, unless the difference is an error. Different first
+ * weights are no error: when such nodes meet, one of them adopts the weights of the other. */
 static bool take_model(const struct round *round, struct visit *visit,
                        const struct problem *problem)
 {

@@ -130,7 +130,8 @@ bool moment_keep(const json_t *row, double horizon_s, double age_s, uint64_t *ke
     size_t i = 0;
     while (i < count && age_of(json_array_get(arrivals, i)) < age_s)
         i++;
-    /* No listed arrival: all rumors of the origin are older than age_s and stay. */
+    /* If no arrival is listed, the log has lost all rumors of the origin. So they are older than
+     * horizon_s and than age_s, and stay. */
     if (count == 0 && !has_all)
         *keep = (uint64_t)json_integer_value(json_object_get(row, "rumors"));
     else if (i == count)

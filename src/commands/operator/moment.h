@@ -21,10 +21,11 @@ enum error moment_parse(const char *text, uint64_t now_ms, uint64_t *moment_ms,
                         struct problem *problem) MUST_USE;
 
 /* Sets *keep to the number of an origin's rumors that had arrived age_s seconds ago, or to a
- * smaller number. row: the origin's row of the status page, with the arrival times of some rumors.
- * horizon_s: age of the oldest rumor in the node's log. Sets *origin_s to the largest possible
- * age_s: INFINITY if the log has all rumors of the origin, else the age of the oldest listed one,
- * or horizon_s if none is listed. Returns false, without *keep, if age_s is larger. */
+ * smaller number, since `row` has the arrival times of only some rumors. row: the origin's row of
+ * the status page. horizon_s: age of the oldest rumor in the node's log. Sets *origin_s to the
+ * largest possible age_s: INFINITY if the log has all rumors of the origin, else the age of the
+ * oldest listed one, or horizon_s if none is listed. Returns false, without *keep, if age_s is
+ * larger. */
 bool moment_keep(const json_t *row, double horizon_s, double age_s, uint64_t *keep,
                  double *origin_s);
 

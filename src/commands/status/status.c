@@ -258,7 +258,7 @@ static void print_strangers(FILE *out, const json_t *page)
     }
 }
 
-/* A line about the node before it is folded. */
+/* Text about the node, before it is broken into lines. */
 struct line {
     char text[320];
 };

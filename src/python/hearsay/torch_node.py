@@ -34,8 +34,9 @@ from hearsay.writes import Writes
 
 log = logging.getLogger("hearsay")
 
-_COUNTED_BESIDE = 64  # calls of count beside steps of another optimizer, before a warning
-_FROZEN_SAMPLED = 4096  # numbers of each frozen tensor that the checksum covers, at least
+# Calls of count that find foreign writes, without a step of the node's optimizer, before a warning.
+_COUNTED_BESIDE = 64
+_FROZEN_SAMPLED = 4096  # numbers of each frozen tensor that the checksum covers, at least (if it has them)
 # Losses on a GPU are read once per 16 calls of count, because each read waits for the GPU.
 _LOSSES_PER_READ = 16
 
@@ -177,7 +178,7 @@ class Node:
         self._device = next(iter(self._shared.tensors.values())).device
         self._samples = 0
         self._has_stepped = False
-        self._counted_beside = 0  # calls of count since another optimizer or the script moved a weight
+        self._counted_beside = 0  # calls of count with foreign writes since the optimizer's last step
         self._losses: list[tuple[Any, int]] = []
         self._resets = 0
         self._joined = False
