@@ -1,6 +1,7 @@
 #include "support/base/updates.h"
 
-/* Draws a level above 0. With LAPLACE each further level has probability `density`. */
+/* Draws a level above 0. With LAPLACE, each higher level below LEVEL_MAX is `density` times as
+ * likely as the one below it. */
 static int draw_magnitude(struct rng *rng, enum levels levels, double density)
 {
     double steps = 0;

@@ -26,7 +26,8 @@ double entropy_bits(const struct update *update, uint64_t parameters);
  * limits. */
 bool update_is_valid(const struct update *update, uint64_t parameters);
 
-/* Makes one to four changes: in a bit, a byte, or a run of bytes. */
+/* Damages the bytes one to four times: flips a bit, replaces a byte by a random one, or fills up to
+ * eight bytes with 0 or 255. */
 void mutate(struct rng *rng, uint8_t *bytes, size_t count);
 
 #endif

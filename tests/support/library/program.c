@@ -312,14 +312,16 @@ static bool has_learned(struct program *program)
            program_loss(weights, bias) < program->target;
 }
 
-/* Runs in the program's thread. The first settle publishes the remaining residuals. The second one,
- * after all programs have done that, receives everything. */
+/* Runs in the program's thread. The first settle publishes the remaining residuals. The second
+ * settle receives those of the other programs, because the barrier `together` makes it wait for
+ * their first settle. */
 static void *learn(void *argument)
 {
     struct program *program = argument;
     bool goes_on = ok(program, "join", hearsay_join(program->node, PROGRAM_FOREVER));
     while (goes_on &&
-           program_info(program).members < program->members) /* otherwise its share is 1 */
+           /* with fewer known members its share would be too large */
+           program_info(program).members < program->members)
         (void)hearsay_settle(program->node, 0.01);
     if (program->together)
         (void)pthread_barrier_wait(program->together);

@@ -26,14 +26,16 @@ struct program {
     const char *setting; /* an additional setting; NULL = none */
     uint32_t members; /* members to wait for before the first step, including this program; 0 = no
                          wait */
-    int steps;        /* least number of steps */
+    int steps;        /* minimum number of steps */
     double target;    /* loss of the base at which it stops; 0 = not used */
     uint32_t dtype;   /* type of its weights */
     bool has_statistics; /* its bias is HEARSAY_STATISTICS */
     bool has_copies;     /* the node gets copies of weights and bias, not the arrays themselves */
-    struct backend *gpu; /* device of the weights, closed by program_give; NULL = main memory */
-    bool is_impatient;   /* settles repeatedly with a short time limit */
-    bool finishes;       /* calls finish instead of settle, and waits for no other program */
+    struct backend *gpu; /* GPU with weights and bias, closed by program_give; NULL = main memory */
+    /* repeats settle or finish with a limit of 10 ms until it succeeds or fails */
+    bool is_impatient;
+    /* ends with one hearsay_finish, without barriers, instead of two hearsay_settle */
+    bool finishes;
     pthread_barrier_t *together; /* barrier before the first step and each settle, and after the
                                     last settle; NULL = none */
 
@@ -47,7 +49,7 @@ struct program {
     int fetches, stores;
     void *gpu_weights, *gpu_bias;
     pthread_t thread;
-    int error;        /* first error of a library call that ok() checked */
+    int error;        /* first error that ok() in program.c has seen */
     const char *call; /* name of the call that returned the error, such as "settle" */
     int changes;      /* steps that reported a changed model */
 };
@@ -56,7 +58,7 @@ struct program {
 int programs_begin(void **state);
 int programs_end(void **state);
 
-/* Sets up a program. All programs have equal first weights. */
+/* Sets up a program. All programs have equal initial weights. */
 void program_init(struct program *program, const char *name, unsigned seed);
 void program_tensors(struct program *program, struct hearsay_tensor tensors[PROGRAM_TENSORS]);
 /* Makes an identity file unless it exists. */
@@ -69,7 +71,8 @@ int program_open(struct program *program);
 void program_must_open(struct program *program);
 /* Writes the address where the program listens: "127.0.0.1:40123". */
 void program_address(struct program *program, char address[64]);
-/* program_start starts a thread that joins, steps and settles. program_finish waits for its end. */
+/* program_start starts a thread that joins, steps, and settles or finishes. program_finish waits
+ * for its end, and fails the test if a call that ok() checks returned an error. */
 void program_start(struct program *program);
 void program_finish(struct program *program);
 /* Makes one step of gradient descent on new random points. Returns the loss before it. */

@@ -23,8 +23,8 @@ void write_data(const char *name, const void *bytes, size_t count);
 /* Writes a gzip file and returns its length in bytes. */
 size_t write_packed(const char *name, const void *bytes, size_t count);
 
-/* Writes a token file of llm.c: a header of 256 numbers, then the tokens. announced: the third
- * number of the header, which is the count of tokens. */
+/* Writes a token file of llm.c: a header of 256 numbers, then the tokens. announced: the count of
+ * tokens that the header states in its third number. */
 void write_llmc(const char *name, uint32_t magic, uint32_t version, uint32_t announced,
                 const void *tokens, size_t bytes);
 

@@ -19,7 +19,8 @@ extern int gpu_under_test; /* number of the GPU under test; -1 = the CPU */
 struct backend *open_device_in(enum precision precision);
 struct backend *open_device(void);
 
-/* The backend of all tests in a group. Tests may also open their own. */
+/* Backend on the device under test, in float32. device_opens opens it and device_closes closes it.
+ */
 extern struct backend *backend;
 
 int device_opens(void **state);

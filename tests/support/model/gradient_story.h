@@ -35,8 +35,8 @@ void build(const char *line, struct shape in, int classes);
 /* Returns the batch's mean loss in nats per label. */
 double mean_loss(void);
 
-/* Builds a model and compares all its gradients with finite differences. The loss is that of labels
- * or of numeric targets. */
+/* Build a model and compare its gradients with finite differences: check_gradients with labels,
+ * check_gradients_of_numbers with numeric targets. */
 void check_gradients(const char *line, struct shape in);
 void check_gradients_of_numbers(const char *line, struct shape in);
 

@@ -37,8 +37,8 @@ float number_rounded(float value)
     return numbers_under_test == FLOAT32 ? value : half_of_bfloat16(half_to_bfloat16(value));
 }
 
-/* Copies float32 numbers to the device as bfloat16. past: offset that the array has in float32, in
- * bytes. */
+/* Copies float32 numbers to the device as bfloat16. past: offset of the float32 array in bytes,
+ * which is halved on the device. */
 static void *carry_rounded(float *host, size_t count, size_t past)
 {
     uint16_t *rounded = malloc(count * sizeof *rounded + 1);

@@ -23,12 +23,13 @@ struct carried {
 extern struct backend *device_of_tests; /* the device behind host_backend() */
 extern enum number numbers_under_test;  /* type of activations on the device, initially FLOAT32 */
 
-/* carry_past copies an array to the device, `past` bytes after the start of an allocation. Returns
- * the array's address on the device. carry copies to the start. */
+/* Return the array's address on the device. Copy the array there first, unless an earlier call for
+ * this operation did. carry_past places it `past` bytes after the start of an allocation, carry at
+ * the start. */
 void *carry_past(const void *host, size_t bytes, size_t past);
 void *carry(const void *host, size_t bytes);
-/* Copies all carried arrays back to main memory. Arrays that the operation did not write are
- * unchanged. */
+/* Copies all carried arrays back to main memory, and frees their device memory. Arrays that the
+ * operation did not write are unchanged. */
 void carry_back(void);
 
 /* Copies numbers, which are float32 in main memory, to the device, and converts them to the type
@@ -40,7 +41,8 @@ struct numbers carry_numbers(struct numbers host, size_t count, size_t past);
 
 #define FLOATS(pointer, count) carry(pointer, (count) * sizeof(float))
 
-/* A layer's weights begin directly after the previous layer's biases, so they are not aligned. */
+/* Places weights at an unaligned address: a layer's weights begin directly after the previous
+ * layer's biases. */
 #define WEIGHTS(pointer, count) carry_past(pointer, (count) * sizeof(float), sizeof(float))
 
 /* Operations on copied arrays; definitions in host_transformer.c, host_channel_norm.c and
@@ -51,7 +53,7 @@ extern const struct attention_operations host_attention;
 extern const struct channel_operations host_channels;
 extern const struct gather_operations host_gather;
 
-/* Returns the backend for tests: a CPU backend unchanged, any other one with copied arrays. */
+/* Returns the backend for tests: a CPU backend itself, any other backend with copied arrays. */
 struct backend *host_backend(struct backend *device);
 int host_backend_opens(void **state);
 int host_backend_closes(void **state);

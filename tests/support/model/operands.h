@@ -33,8 +33,8 @@ extern uint8_t winner[ROOM];
 
 void fill(float *values, size_t count);
 
-/* Sets new operands. Results are NaN, so that a test notices results that are added to or not
- * written. */
+/* Fills the operands with random numbers, equal in every test. Fills the results with NaN, so that
+ * a test notices a result that an operation does not write or only adds to. */
 int case_begin(void **state);
 double activation_reference(enum activation activation, double value);
 double activation_gradient(enum activation activation, double value);

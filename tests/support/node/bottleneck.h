@@ -33,7 +33,7 @@ struct flow {
     struct ack back[AIR_MAX];
     uint32_t air_from, air_to, back_from, back_to;
     uint64_t begins_ns;
-    double duty; /* part of every 250 ms in which the flow has data to send; 1 = always */
+    double duty; /* fraction of every 250 ms in which the flow has data to send; 1 = always */
     double got;
     size_t
         burst; /* bytes that become ready to send every two seconds; 0 = the flow always has data */
@@ -46,9 +46,10 @@ struct net {
     uint64_t now_ns;
     double rate;
     uint64_t delay_ns;
-    double free_ns;        /* time at which the bottleneck's queue becomes empty */
-    double other_rate;     /* rate of other traffic in the queue, in bytes per second */
-    uint32_t waits[60000]; /* queueing delay of data, in microseconds, for each millisecond */
+    double free_ns;    /* time at which the bottleneck's queue becomes empty */
+    double other_rate; /* rate of other traffic in the queue, in bytes per second */
+    /* ring: queueing delay at the end of each millisecond, in microseconds */
+    uint32_t waits[60000];
     uint32_t waits_count;
 };
 

@@ -39,9 +39,9 @@ extern struct message_reader *reader;
 
 /* Damage on the path from the dialer [0] and from the acceptor [1]. */
 struct way {
-    size_t chunk;   /* maximum bytes delivered at once */
-    size_t flip[2]; /* index of the changed byte */
-    size_t cut[2];  /* index from which on all bytes are lost */
+    size_t chunk;   /* maximum bytes delivered at once; NEVER = no limit */
+    size_t flip[2]; /* index of the byte that changes by XOR with `mask`; NEVER = none */
+    size_t cut[2];  /* index from which on all bytes are lost; NEVER = none */
     uint8_t mask;
 };
 
@@ -52,8 +52,8 @@ extern const struct address ADDRESS;
 struct introduced {
     const char *swarm, *model;
     uint64_t parameters;
-    uint16_t protocol; /* oldest protocol version that it speaks */
-    uint8_t newer;     /* number of newer versions that it speaks */
+    uint16_t protocol; /* oldest protocol version that the peer speaks */
+    uint8_t newer;     /* number of newer versions that the peer speaks */
     uint8_t key;
 };
 

@@ -14,16 +14,16 @@
 #define NODES 8
 #define WHO   5 /* index of the origin that misbehaves */
 
-extern struct node *node; /* node 0, whose learner reports the agreement that the test sets */
+extern struct node *node; /* node 0, which receives the rumors and agreements that the test sets */
 extern uint32_t seq;
 
-/* Resets the node's Byzantine detection. */
+/* Replaces the node's Byzantine detection by a new one, and sets `seq` to 0. */
 void reset_detection(void);
 bool is_own(uint32_t origin_index);
 
-/* Publishes a rumor of each origin, except the node's own, with this agreement and length. WHO's
- * rumor has of_who and length_of_who instead. A second later the node updates the typical values.
- */
+/* Gives the node a rumor of each other origin, with this agreement and length. WHO's rumor has
+ * agreement of_who and length_of_who. A second later the node updates its medians
+ * (byzantine_review). */
 void let_all_publish(double agreement, double of_who, double length, double length_of_who);
 /* Checks that the node finds WHO and no other origin. */
 void must_find_who(void);

@@ -25,11 +25,11 @@ int expulsion_begins(void **state);
 
 struct node_options obedient(struct node_options options);
 
-/* Makes order `number`, which keeps no rumor of the subject. */
+/* Makes expulsion order `number`, which keeps no rumor of the subject. */
 struct order order_of(uint32_t number, const uint8_t subject[static ID_BYTES]);
 size_t sign(const struct order *order, uint8_t out[static ORDER_BYTES_MAX]);
 
-/* Gives node i the next order. Sets the order's number. */
+/* Sets the order's number to the next one, signs the order, and gives it to node i. */
 void order_expulsion(uint32_t i, struct order order);
 void expel(uint32_t i, uint32_t villain);
 void expel_id(uint32_t i, const uint8_t id[static ID_BYTES]);
@@ -38,7 +38,7 @@ void expel_id(uint32_t i, const uint8_t id[static ID_BYTES]);
 void expel_within_reach(uint32_t i, uint32_t villain);
 
 /* Gives node i an order like `hearsay expel --since`. The order keeps the rumors that node i had
- * received by moment_ns. Its list of arrivals (node_arrivals) must reach back that far. */
+ * received by moment_ns. Node i's list of arrivals (node_arrivals) must reach back that far. */
 void expel_since(uint32_t i, uint32_t villain, uint64_t moment_ns);
 
 /* Give node i orders: admit_nodes admits these nodes, admit_after admits one node again after order
@@ -50,8 +50,8 @@ void admit_after(uint32_t i, const uint8_t id[static ID_BYTES], uint64_t after);
 uint32_t known_of_id(uint32_t i, const uint8_t id[static ID_BYTES]);
 uint32_t known_of_node(uint32_t i, uint32_t villain);
 
-/* Checks that all nodes have expelled the villain and have one base: b0 plus everything published,
- * except the villain's updates. */
+/* Checks that all running nodes have expelled the villain and have one base: b0 plus everything
+ * published, except the villain's updates. */
 void must_be_out(uint32_t villain);
 
 /* Starts four nodes and lets them publish for ten seconds. The last node is the villain. */

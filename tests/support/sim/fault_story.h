@@ -22,7 +22,8 @@ void begin_faults(const struct fault *faults, uint32_t count, uint64_t seed);
 uint64_t seconds(double s);
 void run_to(double s);
 
-/* Ends all faults at second `s`. Then checks that all nodes run and soon have one version. */
+/* Ends all faults at second `s`, and training 20 s later. Checks that all nodes have one version by
+ * second s + 80, and that all nodes run except the twin. */
 void heal(double s);
 void leave_world(void);
 void end_well(double s);

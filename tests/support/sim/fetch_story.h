@@ -19,8 +19,8 @@
 #define SMALL_BLOCK  10
 #define SMALL_BLOCKS (PARAMETERS / SMALL_BLOCK)
 
-/* Returns options with small blocks, and with logs that hold about two seconds of three nodes'
- * rumors. */
+/* Returns options with small blocks, and with logs of 64 KiB, which hold three nodes' rumors for
+ * only a few seconds. */
 struct node_options busy_options(void);
 
 /* Adds and starts a node that knows the addresses of nodes 0 .. swarm - 1. Returns its number. */

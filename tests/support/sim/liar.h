@@ -19,9 +19,11 @@ struct liar {
     enum lie lie;
     uint32_t gives; /* number of blocks that the liar gives before it refuses */
     uint64_t aside; /* number that the liar adds to the digest it shows */
-    /* Number of rumors that the liar claims to have published, with 2^44 samples; 0 = no claim. */
+    /* Number of rumors that the liar claims to have published, after learning 2^44 samples; 0 = no
+     * claim. */
     uint32_t claims;
-    /* Number of other origins, those that published last, that the liar's history lacks. */
+    /* Number of other origins that a claiming liar leaves out of its history: those that published
+     * last. */
     uint32_t omits;
 };
 

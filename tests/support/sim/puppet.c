@@ -225,7 +225,7 @@ void puppet_hello(struct puppet *puppet)
     record_create(&said, &puppet->identity, puppet->context, record);
     puppet_say(puppet,
                &(struct message){.kind = HELLO, .incarnation = 1, .bulk = {record, RECORD_BYTES}});
-    /* The puppet has no rumors to send. */
+    /* an empty version: the puppet has no rumors */
     if (!puppet->closed && puppet->peer.state != PEER_CLOSING)
         puppet_say(puppet, &(struct message){.kind = VERSION, .hash = 1, .base = 1, .whole = 1});
 }

@@ -21,7 +21,8 @@ struct puppet {
     uint32_t node; /* node that the puppet dials */
     uint32_t party;
     uint32_t calls;
-    uint32_t slot; /* slot of the next connection; changes if the last connection stays open */
+    /* slot of the next connection; a test increments it if the last connection stays open */
+    uint32_t slot;
     struct identity identity;
     struct entropy entropy;
     struct credentials credentials;
@@ -73,8 +74,8 @@ struct signed_head puppet_head(const struct puppet *puppet, uint64_t incarnation
 /* Writes a version entry: `next` rumors of the puppet's incarnation 1. */
 void puppet_entry(const struct puppet *puppet, uint32_t next, uint8_t *out);
 
-/* Makes rumor `seq` of the puppet's stream with one entry: base[index] += amount. It follows rumor
- * seq - 1. */
+/* Makes rumor `seq` of the puppet's stream, which follows rumor seq - 1. It has one entry, which
+ * moves base[index] by 1000 units. Returns its size in bytes. */
 size_t puppet_rumor(struct puppet *puppet, uint32_t seq, uint32_t index,
                     uint8_t out[static RUMOR_MAX]);
 /* Sends the puppet's first rumor, which moves an entry as far as a rumor may. */

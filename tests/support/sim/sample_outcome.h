@@ -1,8 +1,6 @@
 /* Outcomes made by hand, for tests of reports: a short one with literal values, and long ones with
- * curves like those of a swarm.
- *
- * desk/1, desk/2 (400 samples/s, up 1 Mbit/s), box (100 samples/s, no limit), one crash
- */
+ * curves like those of a swarm. The short one has the nodes desk/1 and desk/2 (400 samples/s, up 1
+ * Mbit/s) and box (100 samples/s, no limit), and one crash. */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_SAMPLE_OUTCOME_H
 #define HEARSAY_TESTS_SUPPORT_SIM_SAMPLE_OUTCOME_H
 

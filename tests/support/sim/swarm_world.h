@@ -65,7 +65,7 @@ void run(uint64_t span_ns);
 void cut(uint32_t a, uint32_t b);
 void heal_cut(uint32_t a, uint32_t b);
 
-/* bytes_per_s: 0 = no limit. */
+/* Limits node i's uplink; 0 = no limit. */
 void limit_up(uint32_t i, uint64_t bytes_per_s);
 
 struct node_stats stats_of(uint32_t i);

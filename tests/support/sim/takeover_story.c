@@ -48,7 +48,7 @@ void start_talk_of_much_more(void)
     must_ask_within(5 * SECOND_NS);
 }
 
-/* Maximum size of a history's part in one message. */
+/* Maximum size of a part in which say_whole_history sends a history. */
 #define PART_BYTES ((size_t)300 * HISTORY_ENTRY_BYTES)
 
 static uint8_t history_bytes[(HISTORY_ENTRY_BYTES + 1) * 1000];

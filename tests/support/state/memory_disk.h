@@ -71,7 +71,7 @@ struct memory_disk {
     bool has_failed;
 };
 
-/* Makes all later operations succeed. */
+/* Makes all later operations succeed, and counts them from 0. */
 void memory_disk_heal(struct memory_disk *disk);
 void memory_disk_init(struct memory_disk *disk);
 void memory_disk_copy(struct memory_disk *to, const struct memory_disk *from);
