@@ -27,7 +27,7 @@ static int begin(void **state)
 static void need_comma(void)
 {
     if (!has_comma)
-        skip(); /* the machine has no such locale and cannot make one */
+        skip(); /* the machine has no locale with a decimal comma and cannot make one */
     assert_true(comma_locale_is_set());
 }
 

@@ -76,7 +76,7 @@ static void a_child_keeps_all_other_files(void **state)
     assert_int_equal(close(removed), 0);
 }
 
-/* The child opens a file, which gets a number that its parent has registered. */
+/* The child opens a file, which gets a descriptor that the parent has registered. */
 static void a_grandchild_keeps_its_parents_files(void **state)
 {
     (void)state;

@@ -243,7 +243,7 @@ static void a_printed_configuration_loads_unchanged(void **state)
         char *text = printed(&config);
         config_defaults(&again);
         if (round == 0)
-            set_others(&again); /* shows which keys are not printed */
+            set_others(&again); /* a key that is not printed would keep this value */
         if (load_text(&again, text, &problem) != OK)
             fail_msg("%s", problem.text);
         must_be_same(&config, &again);

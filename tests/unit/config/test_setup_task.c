@@ -17,8 +17,8 @@
 static struct config config;
 static struct problem problem;
 
-/* Returns the layers of a node whose samples have this shape, and classes or numbers as targets;
- * the error text if there are none. */
+/* Returns the layers of the model for samples of this shape, with classes or numeric targets.
+ * Returns the error text if the setup is rejected. */
 static const char *layers_of(struct shape shape, const char *setting, int classes,
                              bool is_regression)
 {

@@ -370,7 +370,8 @@ static void a_dial_is_given_up_while_it_connects(void **state)
     must_fail("");
 }
 
-/* Checks the order in which addresses are tried. found and expected: families, as '4' and '6'. */
+/* Checks the order in which found addresses are tried. A string has a digit per address: '4' for
+ * IPv4, '6' for IPv6. Addresses of one family keep their order. */
 static void assert_order(const char *found, const char *expected)
 {
     struct addrinfo list[ADDRESSES_MAX] = {0};

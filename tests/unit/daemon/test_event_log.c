@@ -100,7 +100,7 @@ static void a_node_that_reaches_nobody_says_so_in_its_line(void **state)
     assert_non_null(
         strstr(said, "   10.000 alone: no neighbour for 10 s "
                      "(192.0.2.7:1 cannot be reached: connection refused (try 1)); 11 steps, "));
-    /* one second after the last one with a neighbour */
+    /* second 31: not alone, because the node had a neighbour a second ago */
     assert_non_null(strstr(said, "   30.000 31 steps"));
     assert_non_null(strstr(said, "   40.000 alone: no neighbour for 11 s "
                                  "(192.0.2.7:1 is no longer a neighbour: left); "));

@@ -78,8 +78,8 @@ static void steps_fall_into_their_bins(void **state)
 {
     struct learner_event event = {.kind = LEARNER_STEPPED};
     (void)state;
-    time_spent_step(&event.spent, MS_NS);          /* counted up to 0.001 s */
-    time_spent_step(&event.spent, MS_NS + 1);      /* counted up to 0.0025 s */
+    time_spent_step(&event.spent, MS_NS);          /* bin of steps up to 0.001 s */
+    time_spent_step(&event.spent, MS_NS + 1);      /* bin of steps up to 0.0025 s */
     time_spent_step(&event.spent, 100000 * MS_NS); /* longer than all bounds of the histogram */
     time_spent_exchange(&event.spent, 7 * MS_NS);
     training_watch_on_step(&watch, 1, &event);
@@ -245,8 +245,8 @@ static void evaluated_at(uint64_t now_s, uint64_t took_s)
     assert_false(is_evaluating());
 }
 
-/* Evaluations of ten seconds are due every 1,000 s, a hundredth of the time, and saves every 300 s.
- */
+/* An evaluation takes 10 s, so evaluations are due every 1,000 s to take a hundredth of the time.
+ * Saves are due every 300 s. */
 static void an_evaluation_due_before_the_next_save_is_made_with_this_one(void **state)
 {
     const struct training_watch_options options = {.report = &report,

@@ -1,5 +1,6 @@
-/* Tensors on a GPU: the GPU's work for an order of the node, and its sequence relative to the
- * program's stream. The stand-in for CUDA counts the work. Skipped on a real GPU. */
+/* Tensors on a GPU: how much the GPU works for a call, and that this work waits for the program's
+ * stream and precedes later work of that stream. The stand-in for CUDA counts the work. Skipped on
+ * a real GPU. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -107,7 +107,8 @@ static void those_of_float32_are_the_weights_themselves(void **state)
         {.name = "d", .data = more, .shape = {5}, .dimensions = 1, .device = HEARSAY_CPU},
     };
     (void)state;
-    assert_null(caller_tensors_parts(&tensors)); /* tensors of 16 bits have no parts in place */
+    /* tensors of 16 bits have no float32 weights to use in place */
+    assert_null(caller_tensors_parts(&tensors));
     assert_int_equal(caller_tensors_init(&all, given, 2, &problem), OK);
     struct weights_part *parts = caller_tensors_parts(&all);
     assert_non_null(parts);

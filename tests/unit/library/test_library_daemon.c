@@ -157,7 +157,7 @@ static void both_end_with_one_digest(void **state)
         const double loss = step();
         assert_int_equal(hearsay_step(program.node, 4, loss, NULL), HEARSAY_OK);
         info = program_info(&program);
-        /* repeats until both nodes have published */
+        /* repeats until the nodes know four rumors, some of them from the daemon */
     } while (info.rumors < 4 || info.swarm_samples <= info.samples);
     assert_int_equal(hearsay_settle(program.node, PROGRAM_FOREVER),
                      HEARSAY_OK); /* publishes the program's last progress */

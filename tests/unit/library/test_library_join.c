@@ -120,7 +120,7 @@ static void one_that_goes_on_has_what_it_left(void **state)
     assert_int_equal(hearsay_save(program.node, optimizer, sizeof optimizer), HEARSAY_OK);
     const uint64_t digest = end(&program);
 
-    program_init(&again, "again", 4); /* tensors with the first weights again */
+    program_init(&again, "again", 4); /* the tensors have the initial weights again */
     again.steps = STEPS;
     program_must_open(&again);
     assert_int_equal(hearsay_extra(again.node, NULL, &count), HEARSAY_TOO_SMALL);
@@ -133,7 +133,7 @@ static void one_that_goes_on_has_what_it_left(void **state)
     assert_true(program_info(&again).digest == digest);
     (void)end(&again);
 
-    again = program; /* tensors with NaN still have valid shapes */
+    again = program; /* NaN is accepted, because the checkpoint's base replaces the tensors */
     again.weights[0] = NAN;
     program_must_open(&again);
     assert_int_equal(hearsay_join(again.node, PROGRAM_FOREVER), HEARSAY_OK);
@@ -163,7 +163,7 @@ static void checkpoints_that_are_gone_and_other_weights_are_refused(void **state
     learn_alone(&program, "gone", 4);
     (void)end(&program);
     assert_int_equal(system("rm gone/checkpoint-* && touch gone/checkpoint-none"), 0);
-    /* The checkpoint is lost, and the tensors are not first weights. */
+    /* The checkpoint is lost, and the tensors do not have the initial weights. */
     assert_int_equal(program_open(&program), HEARSAY_FAILED);
     assert_non_null(strstr(program_sentence(&program, HEARSAY_FAILED), "initial weights"));
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
@@ -212,7 +212,7 @@ static void one_of_other_first_weights_takes_those_of_the_swarm(void **state)
     assert_int_equal(hearsay_join(other.node, PROGRAM_FOREVER), HEARSAY_OK);
     assert_true(program_info(&other).digest == program_info(&first).digest);
     (void)end(&other);
-    /* its checkpoint is based on the first weights of the other program */
+    /* the checkpoint of `other` is based on the initial weights of `first` */
     program_must_open(&other);
     assert_int_equal(hearsay_join(other.node, PROGRAM_FOREVER), HEARSAY_OK);
     assert_true(program_info(&other).digest == program_info(&first).digest);
@@ -222,8 +222,8 @@ static void one_of_other_first_weights_takes_those_of_the_swarm(void **state)
 
 #define LARGE (4 * 8192) /* numbers of four blocks */
 
-/* Opens a node with one tensor of LARGE numbers. It leaves within half a second, and sends a byte a
- * second to joiners. */
+/* Opens a node with one tensor of LARGE numbers. The node leaves within half a second, and sends
+ * joiners one byte of blocks per second. */
 static struct hearsay *open_large(const char *name, unsigned seed, float *weights,
                                   const char *peers)
 {
@@ -259,8 +259,8 @@ static struct hearsay_info info_of(struct hearsay *node)
     return info;
 }
 
-/* The joiner has some blocks of the base when its only peer leaves. It starts again and trains
- * from its own first weights. */
+/* The joiner's only peer leaves before it has sent all blocks of the base. The joiner then trains
+ * from its own initial weights. */
 static void one_whose_peer_leaves_during_the_transfer_continues_alone(void **state)
 {
     static float theirs[LARGE], ours[LARGE];

@@ -178,7 +178,8 @@ static void settling_carries_statistics_all_the_way(void **state)
         assert_int_equal(hearsay_step(programs[i].node, 1, 0, NULL), HEARSAY_OK);
     }
     settle_both(programs);
-    settle_both(programs); /* the first call of one may have ended before the other published */
+    /* the first settle of one program may have ended before the other program published */
+    settle_both(programs);
     assert_one_model(programs, 2);
     assert_int_equal(program_base(&programs[0], weights, bias), HEARSAY_OK);
     for (int o = 0; o < PROGRAM_OUTPUTS; o++)
@@ -297,7 +298,7 @@ static void finishing_names_who_still_trains(void **state)
     do
         assert_int_equal(hearsay_finish(programs[0].node, 0.2), HEARSAY_TIMEOUT);
     while (!strstr(program_sentence(&programs[0], HEARSAY_TIMEOUT), " trains"));
-    /* The next call with this error has no sentence of its own, and that of finish is not its. */
+    /* settle must not return the sentence that finish has for this error */
     assert_int_equal(hearsay_settle(programs[0].node, 0), HEARSAY_TIMEOUT);
     assert_null(strstr(program_sentence(&programs[0], HEARSAY_TIMEOUT), " trains"));
     assert_int_equal(hearsay_close(programs[1].node, PROGRAM_FOREVER), HEARSAY_OK);

@@ -164,8 +164,7 @@ static void a_node_that_does_not_train_may_step(void **state)
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
 }
 
-/* After each reset the program makes a step. The node learns of the reset and of the step at once.
- */
+/* After each reset the program makes a step, and the node is told of both in one call. */
 static void weights_that_are_no_numbers_three_times_end_the_node(void **state)
 {
     struct program program;

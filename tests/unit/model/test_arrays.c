@@ -263,7 +263,8 @@ static enum dataset_look look_of_doubles(const char *shape, const double *some, 
     return look;
 }
 
-/* Classes may lack a number or begin above 0. Such floats are predicted, and a node warns. */
+/* Whole floats that skip a class or do not begin at 0 are numeric targets, and a node warns of
+ * them. */
 static void whole_floats_that_are_no_classes_are_marked(void **state)
 {
     (void)state;
@@ -375,7 +376,7 @@ static void shards_are_disjoint_and_cover_everything(void **state)
         assert_int_equal(seen[i], i < 18);
 }
 
-/* The files divide samples at other positions than labels. */
+/* The files of x end at other samples than the files of y. */
 static void several_files_are_one_run(void **state)
 {
     (void)state;

@@ -33,8 +33,8 @@ static const struct attention_case cases[] = {
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
-/* Attention of later positions only: one, a few, or more than a strip, within a strip or across
- * two. */
+/* Attention of later positions only: one, a few, or more than a strip of 64, within a strip or
+ * across two strips. */
 static const struct attention_case later[] = {
     {{1, 1, 1, 8, 0}, 1},      {{2, 1, 1, 2, 1}, 1},     {{64, 2, 2, 8, 63}, 2},
     {{65, 4, 2, 8, 64}, 1},    {{130, 3, 1, 40, 1}, 1},  {{130, 2, 2, 32, 67}, 2},

@@ -222,7 +222,7 @@ static double learns(const struct trained *trained, const struct plan *plan, flo
  * dropout draws random masks. */
 static const char points_line[] = "conv 2 1x1, batchnorm, relu, dropout 0.2, dense 2";
 
-/* Returns the squared distance of a and b, relative to that of a from `start`. */
+/* Returns |a - b|² / |a - start|². */
 static double far(const float *a, const float *b, const float *start, size_t count)
 {
     double error = 0, power = 0;
@@ -233,8 +233,8 @@ static double far(const float *a, const float *b, const float *start, size_t cou
     return error / power;
 }
 
-/* Returns the squared distance between weights trained on several GPUs and on one GPU, which splits
- * its step into one part for each. 0 = equal weights. */
+/* Trains on one GPU, and on the GPUs of `word`; both split a step into plan->parts parts. Returns
+ * the distance `far` of the weights; 0 = equal, bit for bit. */
 static double distance(const char *word, const struct plan *plan)
 {
     static float start[P_MAX], alone[P_MAX], together[P_MAX];

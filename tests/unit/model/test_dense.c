@@ -34,7 +34,8 @@ struct operands {
 static enum precision precision;
 static struct rng rng;
 
-/* Rounds values as the device rounds its operands: to the nearest bfloat16, ties to even. */
+/* Rounds values as the device rounds its operands in PRECISION_BF16: to the nearest bfloat16, ties
+ * to even. Leaves them unchanged in other precisions. */
 static void round_all(float *values, size_t count)
 {
     /* spacing of bfloat16 numbers from 0.5 to 1, the range of `part` */

@@ -153,8 +153,8 @@ static void a_gpu_that_cannot_multiply_bfloat16_says_so(void **state)
     assert_int_equal(unsetenv("CUDA_ON_CPU_CAPABILITY"), 0);
 }
 
-/* Gathers six samples of a data set that the backend keeps into x[6, size]. far: expected value of
- * is_far, for samples outside the device's memory. */
+/* Lets the backend keep a data set of 1000 samples, and gathers six of them into x[6, size]. far:
+ * whether the samples must stay outside the device's memory (is_far). */
 static void gather_kept(struct backend *on, const uint8_t *pixels, size_t size, bool far, float *x)
 {
     const uint32_t pick[6] = {1, 0, 999, 500, 998, 1};
@@ -249,7 +249,7 @@ static void trained_free(struct trained *trained)
     trained->backend->close(trained->backend);
 }
 
-/* Returns the squared distance of a and b, relative to that of a from `start`. */
+/* Returns |a - b|² / |a - start|². */
 static double apart(const float *a, const float *b, const float *start, size_t count)
 {
     double error = 0, power = 0;

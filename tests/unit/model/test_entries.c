@@ -201,7 +201,7 @@ static void cross_entropy_may_overwrite_its_logits(void **state)
 }
 
 /* Tests positions around which threads divide the logits. The largest logit is at each position in
- * turn, and again at the end. */
+ * turn, and an equal logit at the end must not count. */
 static void the_largest_of_many_logits_is_found_wherever_it_is(void **state)
 {
     const int32_t places[] = {0, 31, 32, 255, 256, 1499};

@@ -210,7 +210,7 @@ static void a_cut_publishes_the_large_residuals_in_order(void **state)
     (void)state;
     const float taus[] = {0.0001f, 0.003f, 0.02f, 0.003f, 0.0001f};
     const uint32_t amounts[] = {503, 15099, 100663, MOVE_MAX / 2, MOVE_MAX};
-    /* Limited so that no entry moves by more than 1. */
+    /* largest levels with which no entry moves by more than 1 */
     const int most[] = {LEVEL_MAX, LEVEL_MAX, LEVEL_MAX, 2, 1};
     for (size_t t = 0; t < sizeof taus / sizeof taus[0]; t++) {
         random_state(2 + t);

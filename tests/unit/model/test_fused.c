@@ -55,7 +55,7 @@ static void a_sum_and_its_norm_are_the_sum_and_the_norm(void **state)
     }
 }
 
-/* dx may also be the gradient that passed the norm by; the last call tests this. */
+/* dx may be the same array as the gradient that bypasses the norm; the last call tests this. */
 static void a_norm_adds_the_gradient_that_passed_it_by(void **state)
 {
     for (size_t i = 0; i < 2 * NORMS; i++) {

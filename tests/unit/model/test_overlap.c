@@ -1,5 +1,6 @@
 /* Overlap: how often other nodes publish the entries of our publication, how much more novel
- * entries count, and for how much of this node's progress other nodes' updates also count. */
+ * entries count, and how much withheld progress is dropped because another node's update also
+ * counts for it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

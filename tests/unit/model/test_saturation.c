@@ -180,7 +180,7 @@ static void sums_at_the_ends_are_the_same_in_any_order(void **state)
             const struct update *update = &updates[order[i]];
             replica_apply(&replica, update, turn < 3 ? 0 : 0.5f);
             digest = digest_add(digest, digest_of_update(update));
-            if (turn > 3) /* the order of agreements does not matter */
+            if (turn > 3) /* computing an agreement changes neither base nor digest */
                 (void)replica_agreement(&replica, update);
         }
         replica_read_units(&replica, base);

@@ -158,7 +158,8 @@ static void nodes_with_one_mean_end_at_it(void **state)
                 begin(count);
                 for (int i = 0; i < count; i++)
                     memcpy(nodes[i].mean, means[m], sizeof means[m]);
-                /* Each publication moves a value by at most 1, so the largest needs 20. */
+                /* A publication moves a companded value by at most 1, so the largest mean, 19.4,
+                 * needs 20. */
                 run_rounds(count, 24, 60, delay, terms_of(count, 0.05f));
                 publish_rest(count);
                 for (size_t s = 0; s < STATISTICS; s++)
@@ -237,7 +238,7 @@ static void the_trained_statistic_stays_the_nodes_own(void **state)
     end(2);
 }
 
-/* A node whose batch norms are frozen, or that has not begun to train. */
+/* Node 1 does not train, like a node whose batch norms are frozen. */
 static void an_untrained_statistic_follows_the_base(void **state)
 {
     (void)state;

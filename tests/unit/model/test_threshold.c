@@ -285,7 +285,8 @@ static void one_residual_alone_is_published(void **state)
     }
 }
 
-/* With a floor, the answer is the same tau, or that tau is below the floor. */
+/* A survey with a floor gives the same tau as one without, or reports that tau is below the floor.
+ */
 static void a_floor_changes_no_tau(void **state)
 {
     (void)state;
@@ -333,7 +334,7 @@ static void measured_bytes_correct_the_estimate(void **state)
     assert_int_equal(size_ratio_budget(&ratio, 2000, 9000), 4000);
     assert_int_equal(size_ratio_budget(&ratio, 2000, 3000), 3000);
     assert_int_equal(size_ratio_budget(&ratio, 2000, 0), 2000);
-    /* Entries of the next publication may not cluster. */
+    /* The budget grows by at most the 2000 bytes that the last publication saved. */
     assert_int_equal(size_ratio_budget(&ratio, 50000, 90000), 52000);
     ratio.last = 1000;
     size_ratio_learn(&ratio, 0); /* an unknown size drops the estimate */

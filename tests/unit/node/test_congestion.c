@@ -51,7 +51,7 @@ static void the_backlog_stays_short(void **state)
 }
 
 /* An overload at the end of a burst still lowers the rate after the burst. A round trip with few
- * bytes is no measurement. */
+ * bytes does not measure the rate. */
 static void bursts_do_not_raise_the_rate_above_what_is_there(void **state)
 {
     (void)state;

@@ -122,8 +122,8 @@ static void slow_steps_do_not_delay_the_first_six_publications(void **state)
     assert_near(outer_step_of(&measured).interval_s, 7);
 }
 
-/* Returns measurements of three nodes 1 ms apart. One makes 4,000 steps a second. The line carries
- * 1 MB/s. */
+/* Returns measurements of three nodes 1 ms apart. This node makes 4,000 steps a second. The line
+ * carries 1 MB/s. */
 static struct outer_step_measured fast(void)
 {
     struct outer_step_measured measured = usual();

@@ -76,7 +76,7 @@ static void with_colours_each_has_its_own(void **state)
     free(text);
 }
 
-/* Names come from files of others. */
+/* Names of curves come from files that other people wrote. */
 static void a_name_cannot_control_the_terminal(void **state)
 {
     static const struct curve curve = {"a\033[2J\n\x7f\xc2\x9b\xff\xef\xbf\xbf\xc2\xa9 ё", X, FALLS,

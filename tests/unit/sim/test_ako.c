@@ -21,8 +21,8 @@ static const char near[] = "[scenario]\n"
                            "[train]\n"
                            "momentum = 0\n";
 
-/* The nodes make 200 steps in all, and send each part to two nodes. A node sends the whole model in
- * p steps. */
+/* The nodes make 200 steps in all, and send each part to two nodes. With five parts, a node sends
+ * the whole model in five steps. */
 static void a_step_sends_a_part_of_the_model_to_each(void **state)
 {
     (void)state;

@@ -45,8 +45,8 @@ static void a_step_costs_an_all_reduce_of_the_gradients(void **state)
     play_end(&rounded);
 }
 
-/* One step of one node at a rate of 1 moves the weights by a gradient. Its entries are float16
- * numbers, except for the rounding of w - g. */
+/* One step of one node moves the weights by the rate times the gradient. Rounding the gradient to
+ * float16 changes each normal entry by a fraction of at most 2^-11. */
 static void float16_rounds_each_gradient(void **state)
 {
     (void)state;

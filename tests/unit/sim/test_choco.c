@@ -1,5 +1,5 @@
-/* CHOCO-SGD: replicas follow by few entries and are equal at all neighbours. Weights move towards
- * the replicas. */
+/* CHOCO-SGD: messages of few entries make replicas follow the weights. A worker's replica is equal
+ * at all neighbours. Weights move towards the replicas. */
 #include <math.h>
 
 #include "workers/workers_stage.h"

@@ -15,8 +15,9 @@ static struct workers *open_two(int count)
     return stage;
 }
 
-/* Changes of 2 in 12, of 20 in 80, and of any size from 0 are significant. A change of 0.5 in 10.5
- * is not. In the second step a fraction of 0.071 is enough, so 0.8 in 10.8 is significant. */
+/* A change is significant from a tenth of the weight on: 2 in 12, 20 in 80, and any change from 0,
+ * but not 0.5 in 10.5. In the second step 0.071 of the weight is enough, so 0.8 in 10.8 is
+ * significant. */
 static void significant_updates_are_sent_and_the_rest_adds_up(void **state)
 {
     (void)state;

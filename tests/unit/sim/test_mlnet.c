@@ -65,7 +65,7 @@ static void messages_go_up_the_tree_and_down_again(void **state)
     stage_close(stage);
 }
 
-/* Two rounds, part by part, in any order of the pairs. */
+/* Makes two rounds. Workers step and parts arrive in a random order. */
 static void each_part_is_aggregated_once_and_forwarded_at_once(void **state)
 {
     (void)state;

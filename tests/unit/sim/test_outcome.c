@@ -94,7 +94,7 @@ static void accuracy_without_a_time_is_that_of_the_end(void **state)
     assert_verdict(true, "accuracy >= 0.8: 0.8000");
 }
 
-/* Twenty evaluations before the end, so a tenth is two of them. */
+/* There are twenty evaluations before the end, so a tenth is two evaluations. */
 static void the_last_tenth_is_compared_with_the_best_consecutive_tenth(void **state)
 {
     (void)state;

@@ -145,8 +145,8 @@ static void a_step_in_two_halves_follows_its_gradient(void **state)
     play_end(&whole);
 }
 
-/* The slow nodes' downlinks of 0.25 Mbit/s have two senders each. All other links are uplinks of 1
- * Mbit/s for two receivers. */
+/* Two senders share each slow node's downlink of 0.25 Mbit/s. Elsewhere the uplink of 1 Mbit/s,
+ * which two receivers share, is the limit. */
 static void ask_for_rates(void *self, uint32_t i)
 {
     mine_on_step(self, i);

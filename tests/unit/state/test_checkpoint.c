@@ -281,8 +281,7 @@ static void a_write_that_is_cut_short_is_gone_on_with(void **state)
     assert_true(at > 8);
 }
 
-/* From one operation on, all operations fail; each of the first eight in turn is this one. Then the
- * power fails. */
+/* All operations from number `at` on fail, for each `at` below 8. Then the power fails. */
 static void a_dying_disk_leaves_the_older_generation(void **state)
 {
     (void)state;

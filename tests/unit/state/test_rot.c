@@ -82,7 +82,7 @@ static void detects_bytes_beyond_the_end(void **state)
     }
 }
 
-/* A chunk has the number of another one of equal length, or is of another generation. */
+/* A chunk has the number of another chunk of equal length, or is of another generation. */
 static void a_chunk_in_the_place_of_another_is_noticed(void **state)
 {
     (void)state;
