@@ -259,8 +259,8 @@ enum error refusal_consume(const struct gate *gate, const uint8_t in[static REFU
     return error;
 }
 
-/* Associated data that keeps a frame of model parts apart from the refusal before it, so that
- * neither opens as the other. */
+/* Label in the associated data of a frame of model parts. Because of it, neither that frame nor the
+ * refusal before it opens as the other. */
 #define PARTS_LABEL "hearsay parts"
 
 struct parts_bound {

@@ -56,12 +56,13 @@ struct introduction {
     uint64_t parameters;
 };
 
-/* Makes an introduction with the protocol versions of this build and the hashes of both texts;
- * offers and standing are 0. model: "FORM; START", or FORM only. */
+/* Makes an introduction with the protocol versions of this build and the hashes of swarm_id, model
+ * and its FORM; offers and standing are 0. model: "FORM; START", or FORM only. */
 void introduction_make(struct introduction *introduction, const char *swarm_id, const char *model,
                        uint64_t parameters);
 /* Sets the protocol versions to those that this build speaks. */
 void introduction_set_versions(struct introduction *introduction);
+/* Encodes an introduction with zeros in place of offers, standing and form. */
 void introduction_encode(uint8_t out[static INTRODUCTION_BYTES], const struct introduction *from);
 
 /* Returns the newest protocol version that both nodes speak, or PROTOCOL_PROBE if there is none. */
@@ -98,10 +99,10 @@ struct gate {
 void gate_init(struct gate *gate, const uint8_t swarm_key[static KEY_BYTES],
                const struct introduction *ours);
 
-/* gate_create seals our introduction; gate_consume opens that of the peer that dials. The nonce is
+/* gate_create seals the dialer's introduction; gate_consume opens it at the acceptor. The nonce is
  * the first 24 bytes of message 1 (of its fresh public key), and all of message 1 is associated
- * data. gate_consume returns FORGED for another key or another message 1, and MALFORMED if message
- * 1 is too short. */
+ * data. gate_consume returns FORGED if the gate was sealed with another key or another message 1,
+ * and MALFORMED if message 1 is shorter than the nonce. */
 void gate_create(const struct gate *gate, uint8_t out[static GATE_BYTES], const uint8_t *message_1,
                  size_t message_1_bytes);
 enum error gate_consume(const struct gate *gate, const uint8_t in[static GATE_BYTES],

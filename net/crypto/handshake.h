@@ -60,7 +60,7 @@ enum error handshake_create(struct handshake *handshake, const uint8_t *payload,
 
 /* Reads the other side's next message. On OK, writes the message's payload to `payload`, which has
  * HANDSHAKE_PAYLOAD_MAX bytes. Returns FORGED if a tag does not verify or the other side's key has
- * low order, MALFORMED for a wrong length or if the next message is not theirs. */
+ * low order. Returns MALFORMED for a wrong length, or if the next message is not theirs. */
 enum error handshake_consume(struct handshake *handshake, const uint8_t *in, size_t in_bytes,
                              uint8_t *payload, size_t *payload_bytes) MUST_USE;
 

@@ -50,9 +50,10 @@ enum error identity_check(uint8_t id[static ID_BYTES],
                           const uint8_t noise_public[static DH_BYTES]) MUST_USE;
 
 /* The following functions load and save key files. Loading returns MISSING if the file does not
- * exist (*problem says how to create it), FAILED if it cannot be read, MALFORMED for another kind
- * of file, FORGED for a wrong mode or owner. Saving creates the file with mode 0600 and fsyncs it.
- * It returns FAILED if the file cannot be written, or exists: a key file is never overwritten. */
+ * exist; *problem says how to get one. It returns FAILED if the file cannot be read, MALFORMED for
+ * another kind of file, FORGED for a wrong mode or owner. Saving creates the file with mode 0600
+ * and fsyncs it. It returns FAILED if the file cannot be written, or exists: a key file is never
+ * overwritten. */
 enum error identity_load(struct identity *identity, const char *path,
                          struct problem *problem) MUST_USE;
 enum error identity_save(const struct identity *identity, const char *path,

@@ -21,15 +21,16 @@ struct locked_memory {
     int refusal; /* errno of the failed attempt to lock the region in memory; 0 = locked */
 };
 
-/* Allocates a region of at least `bytes` bytes for the arena. The struct must not move: it
- * registers a check_hook (base/error.h) until locked_memory_free. */
+/* Allocates a region of at least `bytes` bytes for the arena. The struct must be zeroed, and must
+ * not move: it registers a check_hook (base/error.h) until locked_memory_free. */
 void locked_memory_init(struct locked_memory *memory, size_t bytes);
 #define LOCKED_MEMORY_TEXT_BYTES 160
 /* Writes whether the region is locked; if not, also why and how to allow it. */
 void locked_memory_text(const struct locked_memory *memory,
                         char text[static LOCKED_MEMORY_TEXT_BYTES]);
 
-/* Disables core dumps of this process. For commands that hold keys only briefly. */
+/* Disables core dumps of this process, except in a build with AddressSanitizer. Meant for commands
+ * that hold keys only briefly. */
 void locked_memory_refuse_dumps(void);
 
 /* Wipes and frees the region, if there is one. */

@@ -9,7 +9,7 @@
  * does not verify, nor that of the record after a lost one. A failed record ends the receiving
  * half: every later session_open returns FORGED. The sending half has its own key and still works,
  * so the node can send the reason. After SESSION_BYTES_MAX bytes of messages in one direction,
- * session_worn_out returns true: the owner starts another session. Tests:
+ * session_worn_out returns true, and the owner should start another session. Tests:
  * tests/unit/net/test_session.c.
  */
 #ifndef HEARSAY_NET_CRYPTO_SESSION_H
@@ -32,7 +32,7 @@ struct session {
     uint64_t received_records; /* records opened; also the nonce of the next one */
     uint64_t sent_bytes;       /* bytes of the messages sealed so far */
     uint64_t received_bytes;   /* bytes of the messages opened so far */
-    bool dead;                 /* a record did not open, or the keys are wiped: none is opened */
+    bool dead;                 /* opening fails: a record did not open, or the keys are wiped */
     bool wiped;                /* the keys are wiped: no further record is sealed or opened */
 };
 

@@ -16,7 +16,7 @@
 enum error frame_first(const uint8_t *have, size_t bytes, size_t limit,
                        size_t *content_bytes) MUST_USE;
 
-/* Writes the two bytes of the length. */
+/* Writes the length of a frame to out[2]. Requires content_bytes 1 .. 65535. */
 void frame_head(uint8_t *out, size_t content_bytes);
 
 #endif

@@ -15,8 +15,8 @@
 const struct connector_times CONNECTOR_USUAL = {
     .lookup_ms = 15000, .connect_ms = 8000, .stagger_ms = 250};
 
-/* A connection attempt to one address. Freed when its handle is closed, unless on_connected has
- * given the handle to the owner. */
+/* A connection attempt to one address. It is freed when its handle is closed, unless on_connected
+ * has given the handle to the owner. */
 struct attempt {
     uv_tcp_t tcp; /* must be the first member, because freeing the handle frees the attempt */
     uv_connect_t connect;
@@ -25,7 +25,7 @@ struct attempt {
     uint64_t begun_ns;
 };
 
-/* A dial of one name. Freed when its timer is closed and no lookup is running. */
+/* A dial of one name. It is freed when its timer is closed and no lookup is running. */
 struct connector {
     uv_loop_t *loop;
     struct connector_owner owner;
@@ -42,7 +42,7 @@ struct connector {
     const struct addrinfo *order[CONNECTOR_ADDRESSES_MAX];
     /* running attempts, indexed like `order`; NULL = none */
     struct attempt *attempt[CONNECTOR_ADDRESSES_MAX];
-    int count, next;               /* addresses in `order`; index of the one to try next */
+    int count, next;               /* addresses in `order`; index of the next address to try */
     uint64_t end_ms;               /* time at which all attempts end, by the loop's clock */
     char why[CONNECTOR_WHY_BYTES]; /* errors of the addresses that have failed so far */
 };
@@ -227,7 +227,8 @@ static void on_timer(uv_timer_t *timer)
     }
 }
 
-/* Begins the next attempt that can begin, then sets the timer. Ends the dial if no attempt runs. */
+/* Begins an attempt to the next address for which that succeeds, then sets the timer. Ends the dial
+ * if no attempt runs. */
 static void try_next(struct connector *dial)
 {
     bool has_begun = false;

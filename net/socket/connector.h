@@ -28,8 +28,8 @@ extern const struct connector_times CONNECTOR_USUAL;
 
 struct connector_result {
     uint64_t connect_ns; /* time from the start of the successful attempt until it connected */
-    /* errors of the addresses that failed or did not answer before, such as "fd00::1: no answer";
-     * "" = none failed */
+    /* errors of addresses that failed, or that were tried earlier and have not answered, such as
+     * "fd00::1: no answer"; "" = none */
     char tried[CONNECTOR_WHY_BYTES];
 };
 

@@ -1,5 +1,6 @@
-/* Sockets held by libuv: a forked child closes them, and handles_close shuts one down for every
- * process that shares it. A part of the transport. Tests: tests/unit/daemon/test_transport.c. */
+/* Sockets held by libuv: a forked child closes them, and handles_close shuts a socket down for
+ * every process that shares it. Part of the transport.
+ * Tests: tests/unit/daemon/test_transport.c. */
 #ifndef HEARSAY_NET_SOCKET_HANDLES_H
 #define HEARSAY_NET_SOCKET_HANDLES_H
 

@@ -22,13 +22,13 @@
 #define READ_BYTES   (64 * 1024)
 #define BACKLOG      128
 #define SIGNALS      3
-#define FILES_NEEDED 12 /* descriptors needed for an event loop and its pipes, and one more */
+#define FILES_NEEDED 12 /* file descriptors that an event loop and its pipes need, plus one */
 /* Signals that the transport passes to on_signal; SIGHUP only after transport_take_hangups. */
 static const int TAKEN[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 
 _Static_assert(TRANSPORT_WHY_BYTES == CONNECTOR_WHY_BYTES, "a dial's reason fits");
 
-/* One connection. Freed when its dial is over and its handle is closed. */
+/* One connection. It is freed when its dial is over and its handle is closed. */
 struct link {
     struct transport *transport;
     struct link *next;
@@ -224,7 +224,7 @@ static void start_timer(uv_timer_t *timer, uv_timer_cb call, uint64_t at_ns)
     CHECK(uv_timer_start(timer, call, wait_ms, 0) == 0);
 }
 
-/* Reads again from the connections whose time has come, and waits for the next one. */
+/* Resumes reading from each connection whose held_ns has passed. Sets the timer again. */
 static void on_resume(uv_timer_t *timer)
 {
     struct transport *transport = timer->data;

@@ -53,8 +53,7 @@ struct transport_owner {
 struct transport_reached {
     struct address address;
     uint64_t connect_ns; /* round-trip time, measured while connecting */
-    /* errors of other addresses of the name, tried before, such as "fd00::1: no answer"; "" =
-     * none */
+    /* errors of other addresses of the name (connector_result.tried); "" = none */
     char tried[TRANSPORT_WHY_BYTES];
 };
 
@@ -85,8 +84,9 @@ void transport_dial(struct transport *transport, uint64_t conn, const struct add
 /* Describes a dialled connection. Returns false if the connection is not open. */
 bool transport_reached(const struct transport *transport, uint64_t conn,
                        struct transport_reached *reached);
-/* Returns how many sent bytes the other system has not acknowledged; 0 also if conn is not
- * connected. For a connected conn, sets *segment_bytes to the largest payload of a packet. */
+/* Returns how many bytes of transport_send the system has taken and the other side's system has not
+ * acknowledged; 0 also if conn is not connected. For a connected conn, sets *segment_bytes to the
+ * largest payload of a packet. */
 size_t transport_unacknowledged(const struct transport *transport, uint64_t conn,
                                 uint32_t *segment_bytes);
 /* Sends bytes, which must stay valid until on_sent or on_closed. Each connection has at most one
@@ -98,11 +98,11 @@ void transport_hold(struct transport *transport, uint64_t conn, uint64_t until_n
 /* Closes the connection; on_closed follows. */
 void transport_hang_up(struct transport *transport, uint64_t conn);
 
-/* Requests one on_timer at this time of monotonic_ns, at once if it has passed. Replaces an earlier
- * request. */
+/* Requests one call of on_timer at this time of monotonic_ns, or at once if the time has passed.
+ * Replaces an earlier request. */
 void transport_set_timer(struct transport *transport, uint64_t at_ns);
 
-/* Lets SIGHUP call on_signal instead of ending the process. */
+/* Lets SIGHUP call on_signal instead of ending the process. No effect if on_signal is NULL. */
 void transport_take_hangups(struct transport *transport);
 
 /* Requests one call of on_wake. May be called from any thread. */

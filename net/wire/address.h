@@ -16,8 +16,8 @@ struct address {
     uint16_t port;
 };
 
-/* Returns MALFORMED unless the text is host:port, and TOO_BIG for a port above 65535; then sets
- * *problem to a sentence. */
+/* Returns MALFORMED unless the text is host:port, and TOO_BIG for a port above 65535. With either
+ * error, sets *problem to a sentence. */
 enum error address_parse(struct address *address, const char *text,
                          struct problem *problem) MUST_USE;
 

@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 
-/* Chosen so that a block and its version fit one message. */
+/* This size lets a block and its version fit one message. */
 #define BLOCK_ENTRIES 8192
 #define BLOCK_MAX     (1 + BLOCK_ENTRIES * 4)
 

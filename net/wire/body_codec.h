@@ -39,7 +39,7 @@ struct body_layer {
     uint8_t parameter; /* Rice parameter k of the gaps; 0 if the layer lists nothing */
 };
 
-/* How to write a body. Valid only for the entries that body_plan_make was given. */
+/* How to write a body. A plan is valid only for the entries that body_plan_make was given. */
 struct body_plan {
     uint32_t count;
     uint64_t bits;                          /* exact size of the body */

@@ -142,9 +142,9 @@ static struct costs costs_of_later(const struct view *view, bool inverted, unsig
     return costs;
 }
 
-/* Returns the best parameter for gaps with a geometric distribution of mean `passed` / `listed`. It
- * is the least k for which a gap >= 2^k has a probability below 0.618, the inverse of the golden
- * ratio (Kiely 2004), that is 2^k > 0.4812 * (mean + 1/2). The result is at least 1 and below
+/* Returns the best parameter for gaps with a geometric distribution of mean `passed` / `listed`:
+ * the least k for which a gap >= 2^k has a probability below 0.618, the inverse of the golden ratio
+ * (Kiely 2004). This holds where 2^k > 0.4812 * (mean + 1/2). The result is at least 1 and below
  * RICE_PARAMETER_MAX, so that both neighbouring parameters exist. */
 static unsigned parameter_guess(uint64_t passed, uint32_t listed)
 {

@@ -46,7 +46,8 @@ enum error proof_parse(const uint8_t in[static PROOF_BYTES],
                        const uint8_t context[static CONTEXT_BYTES], uint64_t parameters,
                        struct proof *proof) MUST_USE;
 
-/* For bytes that proof_parse accepted. Returns FORGED if a signature does not verify. */
+/* Checks the signatures of bytes that proof_parse accepted. Returns FORGED if one does not
+ * verify. */
 enum error proof_verify(const uint8_t in[static PROOF_BYTES],
                         const uint8_t context[static CONTEXT_BYTES]) MUST_USE;
 

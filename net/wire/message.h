@@ -7,7 +7,7 @@
  *                  bulk
  *   MEMBER_UPDATE  bulk                    renewed records; pass them on
  *   MEMBER_QUERY   tag                     list the live members, or send the record of one
- *   MEMBER_LIST    bulk                    a part of that list; do not pass it on
+ *   MEMBER_LIST    bulk                    some of the live members; do not pass them on
  *   PING           token                   answer with PONG and the same token
  *   PONG           token
  *   ACK            received clock held     number of bytes received on this connection
@@ -20,7 +20,7 @@
  *   WANT           tag seq                 send this origin's rumors from seq on, and push again
  *   GONE           tag seq                 rumor number seq is no longer in the log
  *   TAKE                                   start a state transfer: send the version of your base
- *   HISTORY        digest part parts bulk  that version; parts 0: no base available
+ *   HISTORY        digest part parts bulk  version of the base; parts 0: no base available
  *   FETCH          block count             send these blocks of the base
  *   BLOCK          block hash entries      one block and its version; no bulk: refused
  *                  bulk
@@ -29,11 +29,11 @@
  *   SETTINGS       text                    settings that all nodes of a swarm must share
  *   PROOF          hash bulk               proofs that members lie; hash of all proofs known
  *   HEADS          tag bulk                signed heads of a stream on which the two nodes differ
- *   LISTED         hash                    hash of the membership list
- *   SWARM_KEY      number bulk             the key of this order; no bulk: request for it
+ *   LISTED         hash                    hash of the member list or of the admissions
+ *   SWARM_KEY      number bulk             the key of this order; no bulk: requests the key
  *   VOTES          hash bulk               votes to expel members; hash of all votes known
  *   INFERENCE      count bulk              inference request for these samples
- *   REPLY          reason count wait       its result, or when to ask again
+ *   REPLY          reason count wait       result of an INFERENCE, or when to ask again
  *                  text bulk
  *
  * net/README.md says when each message is allowed and what each field means.
@@ -82,7 +82,7 @@ enum message_kind {
 
 enum bye_reason {
     BYE_LEAVING = 1,    /* the sender leaves, changes its first weights, or is a client */
-    BYE_DUPLICATE,      /* the two nodes keep another connection */
+    BYE_DUPLICATE,      /* the two nodes keep their other connection */
     BYE_SELF,           /* the receiver has dialled itself */
     BYE_IDENTITY_TAKEN, /* another running node has the same identity as the receiver */
     BYE_BROKEN,         /* the receiver sent something invalid */
@@ -113,7 +113,8 @@ struct message {
     uint64_t tag;    /* tag of an origin (version.h) */
     uint64_t seq;    /* number of a rumor in the origin's stream */
     uint64_t digest; /* digest of a base (base/digest.h) */
-    /* hash of a whole version (version.h), of all known proofs or votes, or of the member list */
+    /* hash of a whole version (version.h), of all known proofs or votes, or of the membership
+     * (LISTED) */
     uint64_t hash;
     uint64_t rumors;
     uint64_t members; /* live members that the sender knows */

@@ -1,4 +1,4 @@
-/* The parts of a model as text, one a line: its tensors ("0.weight [64, 20]"), or its input and
+/* The parts of a model as text, one per line: its tensors ("0.weight [64, 20]"), or its input and
  * layers. After a refusal the accepting node sends them, so that the dialer can name the first
  * part that differs.
  *
@@ -18,7 +18,7 @@
 /* Capacity for the sentence of model_parts_difference, with its final zero. */
 #define MODEL_PARTS_DIFFERENCE 256
 
-/* Splits the description "INPUT, layout N: LAYERS; START" into parts, one a line, without START.
+/* Splits the description "INPUT, layout N: LAYERS; START" into parts, one per line, without START.
  * out holds as many bytes as the description with its final zero. */
 void model_parts_of(char *out, const char *description);
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/min_max.h"
 
-/* A rumor may move the base by a vector of length sqrt(P) / PART, or 1 if that is greater. */
+/* The length of a rumor's move, as weights, is at most sqrt(P) / PART, or 1 if that is greater. */
 #define PART 8
 
 /* Returns the square root, rounded up. */

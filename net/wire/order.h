@@ -11,8 +11,8 @@
  *      114 12·n pairs, by rising incarnation: incarnation 8 · keep 4, above 0
  * 114+12·n   64 Ed25519 signature of the operator over "hearsay order" ‖ context ‖ all before it
  *
- * An admission has no pair, or one whose keep is 0: for this incarnation and earlier ones, the
- * effect of an earlier order remains. A rekey has no pairs. In their place it has
+ * An admission has no pair, or one whose keep is 0: for the incarnation in the pair and earlier
+ * ones, the effect of an earlier order remains. A rekey has no pairs. In their place it has
  *
  *      114    8 until: milliseconds since 1970; older keys are accepted until then
  *      122   32 before: the hash of the swarm key that the new one replaces
@@ -52,7 +52,7 @@ struct order {
     uint64_t issued_ms;
     char reason[ORDER_REASON_BYTES + 1]; /* admit: a name */
     /* admit: incarnations above this one are admitted. For this incarnation and lower ones, the
-     * member's earlier orders stay in effect. 0 = all are admitted. */
+     * member's earlier orders stay in effect. 0 = every incarnation is admitted. */
     uint64_t after;
     uint64_t until_ms; /* rekey: milliseconds since 1970 until which older keys are accepted */
     uint8_t before[HASH_BYTES]; /* rekey: hash of the key that the new key replaces */

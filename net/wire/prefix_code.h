@@ -2,7 +2,8 @@
  *
  *   Rice, parameter k    number >> k as ones, a zero, then the k low bits;
  *                        or RICE_ESCAPE ones, then the number in 32 bits
- *   Elias gamma          of number + 1: one 1 for each bit below its highest, a zero, those bits
+ *   Elias gamma          of v = number + 1: a one for each bit of v below its highest bit,
+ *                        a zero, then these lower bits of v
  *
  * The take functions consume bits of a filled reader (bits_fill). Sources: Rice, Plaunt 1971; Elias
  * 1975. Tests: tests/unit/net/test_body_codec.c and test_rumor.c.

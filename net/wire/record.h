@@ -12,8 +12,9 @@
  *       74    1 stage (below)
  *       75    1 trains: 1, or 0 for a node that only forwards, has not joined or has finished
  *       76    4 uplink: bytes per second that its links carry at least, float32
- *       80    4 ingress: bytes per second received, highest of late, float32
- *       84    4 lag: milliseconds for which it has lacked a rumor; 0: it does not lag
+ *       80    4 ingress: highest recent bytes per second received, float32
+ *       84    4 lag: milliseconds for which its longest-missing rumor has been missing; 0: it
+ *               does not lag (broadcast_lags in node/broadcast/broadcast.h)
  *       88    8 samples that the swarm has learned, by its count; 0: unknown or not joined
  *       96   64 host, padded with zeros
  *      160   64 Ed25519 signature over context ‖ bytes 0 .. 160
@@ -46,8 +47,8 @@ struct record {
     uint64_t digest;
     float samples_per_second; /* 0 = unknown */
     float uplink;             /* bytes per second that the node's links carry, a lower bound */
-    float ingress;            /* received bytes per second, highest of late */
-    uint32_t lag_ms;          /* time for which the node has lacked a rumor; 0 = it does not lag */
+    float ingress;            /* highest recent bytes per second that the node received */
+    uint32_t lag_ms;          /* time for which its longest-missing rumor is missing; 0 = no lag */
     /* Samples learned by the swarm, by the node's count; 0 = unknown or not joined. */
     uint64_t swarm_samples;
     uint32_t renew_ms; /* longest time until the next record */

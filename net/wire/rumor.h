@@ -40,8 +40,8 @@ void rumor_encode(const struct rumor_head *head, const struct update *update, ui
                   const uint8_t context[static CONTEXT_BYTES], uint8_t out[static RUMOR_MAX],
                   uint32_t *taken, size_t *bytes);
 
-/* Writes the hash of the body into a rumor whose other bytes are complete, signs it and returns
- * its size. For rumor_encode, and for tests that forge rumors. */
+/* Writes the hash of the body into a rumor whose other bytes are complete, signs the rumor and
+ * returns its size. Callers are rumor_encode, and attackers and tests that forge rumors. */
 size_t rumor_seal(uint8_t *rumor, size_t body_bytes, const struct identity *identity,
                   const uint8_t context[static CONTEXT_BYTES]);
 
@@ -53,12 +53,13 @@ enum error rumor_peek(const uint8_t *in, size_t bytes, struct rumor_head *head) 
 void rumor_signed_head(const uint8_t *in, size_t bytes, const uint8_t context[static CONTEXT_BYTES],
                        struct signed_head *head);
 
-/* Decodes a rumor and checks everything except its predecessor: the limits of the head (tau,
- * amount, count, move), the signature, the hash of the body, its structure and order, top and
- * length, index < parameters, no bits left over. update->index and update->level have `capacity`
- * entries and are undefined unless the result is OK. Returns TOO_BIG for more than `capacity`
- * entries, MALFORMED for limits or body, FORGED for signature or hash. With a capacity of
- * RUMOR_ENTRIES_MAX, acceptance is a pure function of bytes, context and parameters. */
+/* Decodes a rumor and checks everything except its predecessor. It checks the limits of the head
+ * (tau, amount, count, move), prev and samples of a first rumor, the signature and the hash of the
+ * body. In the body it checks structure and order, top and length, index < parameters, and that no
+ * bits are left over. update->index and update->level have `capacity` entries and are undefined
+ * unless the result is OK. Returns TOO_BIG for more than `capacity` entries, MALFORMED for limits
+ * or body, FORGED for signature or hash. With a capacity of RUMOR_ENTRIES_MAX, acceptance is a pure
+ * function of bytes, context and parameters. */
 enum error rumor_decode(const uint8_t *in, size_t bytes,
                         const uint8_t context[static CONTEXT_BYTES], uint64_t parameters,
                         uint32_t capacity, struct update *update) MUST_USE;

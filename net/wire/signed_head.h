@@ -6,7 +6,7 @@
  *       40    4 seq: the number of the rumor in the origin's stream, from 0
  *       44    3 count of entries, >= 1
  *       47    1 top: the greatest |level|
- *       48    6 samples that the origin had learned by then
+ *       48    6 samples that the origin had learned when it published the rumor
  *       54    2 length of the levels (move.h)
  *       56    4 tau, float32
  *       60    4 amount
