@@ -38,7 +38,8 @@ enum layer_init {
     INIT_ONE,
     INIT_FAN,   /* He's rule before relu, batch or group norm; otherwise Glorot's */
     INIT_SMALL, /* normally distributed with standard deviation 0.02 */
-    /* Replaces the last INIT_SMALL in a residual's body: 0.02 / √(number of residuals). */
+    /* Replaces the last INIT_SMALL in a residual's body: normally distributed with standard
+     * deviation 0.02 / √(number of residuals). */
     INIT_LAST,
 };
 
@@ -95,7 +96,7 @@ struct chain;
 
 /* Work of a neighbouring layer that a layer does in the same backend operation. */
 struct fused {
-    /* Norm: the joint ")" of the residual that ends before it; the norm also computes that
+    /* Norm: the joint ")" of the residual that ends before the norm, which also computes that
      * residual's sum. */
     const struct layer *sum;
     const struct layer *activation; /* dense: next layer (forward) or previous layer (backward) */

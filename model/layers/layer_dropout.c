@@ -29,7 +29,8 @@ static enum error dropout_read(struct layer *layer, const struct layer_words *wo
     return OK;
 }
 
-/* Writes x with dropout to y, which is another buffer. Without dropout, copies x to y. */
+/* Writes x with dropout to y, which is another buffer. Outside training, or if the pass has no
+ * dropout seeds, copies x to y. */
 static void drop(const struct layer *layer, const struct pass *pass, struct numbers x,
                  struct numbers y)
 {

@@ -45,15 +45,15 @@ struct tensor {
 };
 size_t tensor_entries(const struct tensor *tensor);
 
-/* Returns MALFORMED with a sentence if the line has a word that names no layer. Data and sizes
- * decide whether the line is right otherwise. */
+/* Returns MALFORMED, with a sentence, if a layer of the line has an unknown name or a too long
+ * text. model_new checks the rest of the line, for which it needs the shape of the data. */
 enum error model_line_check(const char *line, struct problem *problem) MUST_USE;
 
 /* Returns the layers line of a preset, or NULL if no preset has this name. */
 const char *model_preset(const char *name);
 /* Adapts the outputs of a preset to the number of classes, or of numbers to predict. A preset of
  * sequences keeps its line. is_final: false if other data of the swarm may have more classes; the
- * line then keeps its outputs if they are more. */
+ * line then keeps its outputs if they are more than `classes`. */
 void model_preset_fit(char line[static MODEL_LINE_MAX], int classes, bool is_final);
 /* Returns the end of a message about an unknown preset. */
 struct words_hint model_preset_hint(const char *name);
