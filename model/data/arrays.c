@@ -423,7 +423,7 @@ static enum error open_pair(struct source *source, const struct dataset_options 
                                problem);
     if (error == OK)
         error = check_x(&source->x, problem);
-    if (error == OK) /* training y decides for both sets, as the test may lack classes */
+    if (error == OK) /* data.y decides for both sets, because data.test_y may lack some classes */
         error = find_task_of(options->y && options->y[0] ? options->y : y, options->task,
                              &source->look, problem);
     if (error == OK)

@@ -271,10 +271,10 @@ static enum error ask_for_channels(const struct npy_file *file, struct problem *
                        file->path, sides[0], sides[1], sides[2]);
 }
 
-/* Sets *channels to FIRST or LAST. The last dimension may count channels if it is the smallest. It
- * surely counts channels if it is at most CHANNELS_MAX, height and width are at least SIDE_MIN, and
- * it is odd or height equals width. MISMATCH: it may count channels, but not surely. The file may
- * also have narrow maps with the channels first. */
+/* Sets *channels to FIRST or LAST. The last dimension may count channels if it is smaller than both
+ * other dimensions. It surely counts channels if it is also at most CHANNELS_MAX, height and width
+ * are at least SIDE_MIN, and it is odd or height equals width. MISMATCH: it may count channels, but
+ * the file may also have narrow maps with the channels first. */
 static enum error find_channels(const struct npy_file *file, enum npy_channels *channels,
                                 struct problem *problem)
 {

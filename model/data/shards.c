@@ -9,7 +9,7 @@
 #include "data/batch.h"
 #include "data/sequences.h"
 
-/* Scratch buffers of cut. */
+/* Scratch buffers for cutting samples into shards. */
 struct desk {
     uint32_t *order; /* [count] random permutation of all samples */
     uint32_t *pile;  /* [count] samples for one call of deal: all samples, or those of one label */

@@ -15,8 +15,8 @@ struct point {
     int32_t x, y;
 };
 
-/* A stroke as a polyline. Its corners are rounded, except at a point listed twice. x
- * points right, y down; the digit's middle is at (0, 0) and its height is 100. */
+/* A stroke as a polyline. Its corners are rounded, except at a point listed twice. x points right,
+ * y down; the digit's middle is at (0, 0) and its height is about 100. */
 struct stroke {
     int count;
     struct point points[POINTS_MAX];

@@ -14,7 +14,7 @@ struct tally {
 
 void tally_add(struct tally *tally, const uint8_t *pixels, size_t count);
 
-/* Sets mean and scale of the dataset from the counts, and the moments of its inputs. At least one
+/* Sets mean, scale, input_mean and input_deviation of the dataset from the counts. At least one
  * byte must have been counted. */
 void tally_normalise(const struct tally *tally, struct dataset *dataset);
 
