@@ -4,14 +4,14 @@
  *                      ◄── the weights move inside these calls, and at no other time ──
  *
  * The node runs on its own thread and has the protocol, checkpoints and digests of `hearsay node`.
- * It reads the same configuration file. From [train] it uses only optimizer and momentum, which
- * describe your optimizer, enabled, whether the node trains at all, and the keys that must be equal
- * on all members. It uses [data] and [model] only if the options name no run. It installs no signal
- * handler, prints nothing ([node] log is a file), and ends your process only if the system has no
- * memory or thread left, a GPU fails, or the library has a defect. Inside a call the calling thread
- * has the C locale; your fetch and store run in your own locale.
+ * It reads the same configuration file. From [train] it uses only optimizer and momentum (which
+ * describe your optimizer), enabled (whether the node trains at all), and the keys that must be
+ * equal on all members. It uses [data] and [model] only if the options name no run. It installs no
+ * signal handler and prints nothing ([node] log is a file). It ends your process only if the system
+ * has no memory or thread left, a GPU fails, or the library has a defect. Inside a call the calling
+ * thread has the C locale; your fetch and store run in your own locale.
  *
- * One thread at a time may be inside a call; a second one gets HEARSAY_BUSY. hearsay_info,
+ * One thread at a time may be inside a call; a second thread gets HEARSAY_BUSY. hearsay_info,
  * hearsay_status, hearsay_note and hearsay_error_text may be called by any thread at any time
  * before hearsay_free. Every function except hearsay_abi and hearsay_version returns 0 or one of
  * the errors below, and hearsay_error_text explains an error in a sentence. After fork, the node's
@@ -91,10 +91,10 @@ struct hearsay_options {
     const char *run; /* name of the run, the same on all nodes of a swarm; NULL = no run */
 
     /* Callbacks for tensors whose `data` is a copy of the trained weights, for example because
-     * those are not dense; NULL = `data` itself is trained. A call runs fetch(self) before it first
-     * reads or writes `data`, and store(self) at its end if it has written `data`, both on the
-     * caller's thread. For `data` on a GPU, fetch must wait for its GPU work before it returns. The
-     * library waits for its own GPU work before it calls store and before a call returns. After
+     * those weights are not dense; NULL = `data` itself is trained. A call runs fetch(self) before
+     * it first reads or writes `data`, and store(self) at its end if it has written `data`, both on
+     * the caller's thread. For `data` on a GPU, fetch must wait for its GPU work before it returns.
+     * The library waits for its own GPU work before it calls store and before a call returns. After
      * hearsay_stream, both callbacks follow the order of that stream instead. */
     void (*fetch)(void *self);
     void (*store)(void *self);
@@ -207,7 +207,8 @@ HEARSAY_API int hearsay_status(struct hearsay *node, char *json, size_t *bytes);
 /* Leaves the swarm: publishes unpublished progress, waits until other members have it, and saves a
  * checkpoint. Waits at most grace_s, or [node] grace_s if that is shorter or grace_s < 0. The node
  * is then closed even if an error is returned, except after HEARSAY_BUSY and HEARSAY_FORKED. After
- * that, hearsay_info, _note, _error_text and _free still work; others return HEARSAY_CLOSED. */
+ * that, hearsay_info, _note, _error_text and _free still work; other functions return
+ * HEARSAY_CLOSED. */
 HEARSAY_API int hearsay_close(struct hearsay *node, double grace_s);
 
 /* Frees the handle. Closes an open node first, without grace time; NULL is allowed. No other thread

@@ -13,7 +13,7 @@
 /* Value of one unit of the base (companding.h). */
 #define QUANTUM   0x1p-24f
 #define LEVEL_MAX 127 /* largest |level|; a level is never 0 */
-/* largest update.tau; decoders reject a larger one */
+/* largest update.tau; decoders reject a larger tau */
 #define TAU_MAX 1.0f
 /* Largest amount · |level| in units: no update moves a value by more than 1. */
 #define MOVE_MAX   (1u << 24)
@@ -57,7 +57,7 @@ struct publish_terms {
     uint32_t bytes_max;
     /* size of the last publication's rumors; 0 = unknown or empty */
     uint64_t last_bytes;
-    /* threshold of the update; 0 = the one that fits the budget best */
+    /* threshold of the update; 0 = replica_publish chooses the tau that fits the budget best */
     float tau;
     double share; /* this node's part of the swarm's learning, 0 < share <= 1 */
     /* this node's part of the movement of running statistics (model/exchange/statistics.h), at most

@@ -1,4 +1,4 @@
-/* Suggests known words for an unknown one, in messages about typing errors.
+/* Suggests known words for an unknown word, in messages about typing errors.
  *
  * Tests: tests/unit/base/test_words.c.
  */
