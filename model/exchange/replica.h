@@ -17,9 +17,9 @@
  * its gradients far from the base. So a publication moves a part of the unpublished residual from
  * the weights to `withheld`, and the next publication chooses from both. The node has computed no
  * gradients at the point where withheld progress leads, so publishing all of it at once would move
- * the base far off. Withheld progress is dropped, not published, in four cases: in a publication
- * that withholds nothing (when a node leaves or is alone), in a reset to the base, in a restored
- * state, and in part when another node's update already counts for this node (overlap.h).
+ * the base far off. Withheld progress is dropped, not published, by a publication that withholds
+ * nothing (when a node leaves or is alone), by a reset to the base, and by a restore. An update of
+ * another node that already counts for this node drops a part of it (overlap.h).
  *
  * Outer momentum, as in DiLoCo (Douillard et al. 2023) and SlowMo (Wang et al. 2020): each
  * update, from this node or another, also moves the weights by beta times the move of the base.
@@ -93,7 +93,7 @@ const struct update *replica_publish(struct replica *replica, const struct publi
  * was NaN or infinite; `parameters` = none was. */
 size_t replica_reset_to_base(struct replica *replica);
 
-/* Returns the first saturated entry; `parameters` = none. Slow: reads entries up to that one. */
+/* Returns the first saturated entry; `parameters` = none. Slow: reads all entries before it. */
 size_t replica_first_saturated(const struct replica *replica);
 
 /* Moves the weights to `places`, in memory of the backend's device, and frees their former memory.
