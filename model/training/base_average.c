@@ -5,8 +5,9 @@
 
 #include "base/error.h"
 
-#define POWER        10.0 /* exponent of the mean (base_average.h); a larger one forgets sooner */
-#define SAMPLES_PART 256  /* the next addition is due when the samples have grown by 1/256 */
+/* exponent of the mean (base_average.h); a larger exponent forgets sooner */
+#define POWER        10.0
+#define SAMPLES_PART 256 /* the next addition is due when the samples have grown by 1/256 */
 #define PART         ((size_t)1 << 16) /* entries of the base read at once */
 
 void base_average_init(struct base_average *average, struct arena *arena, size_t parameters)

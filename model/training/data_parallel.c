@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "layers/model_copy.h"
 
-/* A device other than the learner's first one. */
+/* A device of the learner other than the first. */
 struct worker {
     struct model *model;
     float *weights; /* [P] copy of the learner's weights on this device */

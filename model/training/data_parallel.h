@@ -28,7 +28,7 @@ struct data_parallel *data_parallel_new(struct arena *arena, struct team *team,
                                         const struct model *model, const struct dataset *train,
                                         const struct gradients_options *options);
 
-/* Returns the number of devices that compute a step, including the learner's first one. */
+/* Returns the number of devices that compute a step, including the learner's first device. */
 uint32_t data_parallel_devices(const struct data_parallel *workers);
 
 void data_parallel_upload(struct data_parallel *workers, const struct step_input *host,
