@@ -63,8 +63,8 @@ int device_count(const char *word);
 enum precision device_precision(const char *word, bool is_wide);
 const char *device_precision_name(enum precision precision);
 
-/* Returns whether there may be a GPU that cannot be used: its driver is too old, or NVIDIA's device
- * file exists. text: from device_open or device_open_team. */
+/* Returns true if no GPU was opened although there may be one: its driver is too old, or NVIDIA's
+ * device file exists. text: from device_open or device_open_team. */
 bool device_misses_gpu(const char *text);
 
 /* Finds the first GPU that the word names. Returns false if it names none, or the GPU is

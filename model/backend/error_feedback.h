@@ -34,8 +34,8 @@
 /* If a restored or reset statistic is farther than this from the exchange's weight, its movement
  * counts from that weight, since this node has not published it. */
 #define STATISTIC_FAR 1.0f
-/* A statistic whose value moved by less counts as unmoved, because copies are rounded. NORM_EPSILON
- * is ten times as large. */
+/* A statistic whose value moved by less counts as unmoved, because copies are rounded. A move below
+ * NORM_EPSILON, which is ten times as large, changes a norm little. */
 #define STATISTIC_STILL 1e-6f
 
 ON_DEVICE static inline float residual(float w, int32_t base, bool companded)

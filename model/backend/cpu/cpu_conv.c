@@ -43,7 +43,7 @@ struct call {
     int phase;             /* phase of dx (cpu_conv_sheets.h) */
     struct conv_taps taps; /* taps of the first row of the first group */
     ptrdiff_t *offset;     /* [taps] distance from an output position to the tap's input */
-    ptrdiff_t *source;     /* [taps] index of the tap's weight, counted from its row's first */
+    ptrdiff_t *source;     /* [taps] index of the tap's weight in its row */
     float *w;              /* weights of all groups, packed by pack_weights */
     float *scratches;      /* for each thread: its input sheets, then its output sheets */
     size_t read_floats;    /* size of a thread's input sheets, in floats */

@@ -16,7 +16,7 @@ static size_t odd_lines(size_t floats)
 }
 
 /* Computes the layout. With stride 1, the zeros after a row or an image are also the zeros before
- * the next one. */
+ * the next row or image. */
 struct sheets sheets_of(const struct conv *conv, int images_max)
 {
     const struct shape out = conv_output(conv);
@@ -52,7 +52,7 @@ struct conv_places sheets_places(const struct sheets *sheets, int images, int he
     return (struct conv_places){1, images * area, images * area};
 }
 
-/* Part of a channel of an image: the pixels of one phase that a weight reads. */
+/* Part of an image's channel: the pixels of one phase, except pixels that no weight reads. */
 struct part {
     ptrdiff_t place; /* position of the part's first pixel on the sheet */
     size_t first;    /* index of that pixel in the image's channel */
@@ -60,8 +60,8 @@ struct part {
     int columns;
 };
 
-/* Raises *from to the next row (or column) of `phase`, which has every stride-th one. Returns
- * the number of this phase's rows in *from .. end-1. */
+/* Raises *from to the next row (or column) of `phase`, whose rows are `stride` apart. Returns the
+ * number of this phase's rows in *from .. end-1. */
 static int steps(int *from, int phase, int end, int stride)
 {
     *from += (phase - *from % stride + stride) % stride;

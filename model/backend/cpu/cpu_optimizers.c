@@ -49,8 +49,9 @@ static void cpu_sgd(struct backend *backend, const struct sgd *sgd, const float 
     }
 }
 
-/* Makes a step of AdamW. The corrections for m and v, which start at 0, are equal for all
- * entries: one becomes a factor of the rate, the other a factor of the square root. */
+/* Makes a step of AdamW. The corrections for m and v, which start at 0, are equal for all entries.
+ * The correction for m becomes a factor of the rate, and the correction for v a factor of the
+ * square root. */
 static void cpu_adam(struct backend *backend, const struct adam *adam, const float *factor,
                      size_t count, float *restrict w, const float *restrict g, float *restrict m,
                      float *restrict v)

@@ -30,7 +30,7 @@ struct survey_simd {
 };
 
 /* Returns the i-th fastest variant that this processor supports, from 0; NULL = none is left. The
- * last one is plain C. */
+ * last variant is plain C. */
 const struct survey_simd *survey_simd_way(int i);
 
 #endif

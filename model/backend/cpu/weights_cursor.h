@@ -6,7 +6,8 @@
 
 struct weights_cursor {
     struct weights weights;
-    /* part that contains the last accessed entry, from the first entry accessed in it on */
+    /* part that contains the last accessed entry; begins at the entry that was accessed first in
+     * it */
     struct weights_part here;
 };
 

@@ -46,8 +46,8 @@ void cuda_conv_describe(char *text, size_t capacity)
     (void)snprintf(text, capacity, "no cuDNN");
 }
 
-/* Computes c = a·b for each group, as cuda_gemm does for one. Matrices of successive groups are
- * adjacent. */
+/* Computes c = a·b for each group, as cuda_gemm does for one group. Matrices of successive groups
+ * are adjacent. */
 static void multiply(struct cuda *cuda, int groups, cublasOperation_t turn_a,
                      cublasOperation_t turn_b, int m, int n, int k, const float *a, const float *b,
                      float *c)

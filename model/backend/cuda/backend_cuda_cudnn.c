@@ -5,10 +5,10 @@
  *
  * cuda_cudnn.h explains the choice of an algorithm. With precision tf32 or bf16 the algorithm may
  * multiply in TF32: for bfloat16 cuDNN would need operands that are stored as bfloat16. Some
- * algorithms read four weights at a time, and cuDNN chooses one without knowing the address of the
- * weights. So weights that do not begin at a multiple of 16 bytes are copied to an aligned buffer,
- * and unaligned gradients of weights are copied from it. Biases are added by our own kernels,
- * because they may have any address.
+ * algorithms read four weights at a time, and cuDNN chooses an algorithm without knowing the
+ * address of the weights. So weights that do not begin at a multiple of 16 bytes are copied to an
+ * aligned buffer, and unaligned gradients of weights are copied from it. Biases are added by our
+ * own kernels, because they may have any address.
  */
 #include <cudnn.h>
 #include <stdio.h>

@@ -91,8 +91,8 @@ static const struct planned *plan_of(struct cuda *cuda, const struct attention *
 }
 
 /* Returns the number of samples to compute at a time: the whole batch, or in a backward pass as
- * many as workspace_max allows, at 2 bytes for each pair of positions of a head. 0 if not even one
- * fits. */
+ * many as workspace_max allows, at 2 bytes for each pair of positions of a head. Returns 0 if not
+ * even one sample fits. */
 static int samples_at_once(const struct cuda *cuda, const struct attention *attention, int batch,
                            bool backward)
 {

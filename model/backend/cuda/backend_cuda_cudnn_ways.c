@@ -129,7 +129,7 @@ static int measure(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan
                           .scratch_bytes = scratch_bytes};
     trial.scratch = cuda_part(&layout, scratch_bytes);
     cuda_check(cudaMemsetAsync(trial.weights, 0, weight_bytes, cuda->stream), "a convolution");
-    (void)measure_once(dnn, plan, way, planes, &trial, found); /* only loads the kernels */
+    (void)measure_once(dnn, plan, way, planes, &trial, found); /* this run only loads the kernels */
     const int count = measure_once(dnn, plan, way, planes, &trial, found);
     for (int i = 1; i < TRIALS; i++) {
         union found again;
@@ -158,7 +158,7 @@ struct ways_found {
 };
 
 /* Returns the first algorithm in cuDNN's order that is within AS_FAST of the fastest. Without
- * measurements, returns the first usable one; NULL if there is none. */
+ * usable measurements, returns the first usable algorithm; NULL if there is none. */
 static const found_way *best(const struct ways_found *all)
 {
     const found_way *fastest = NULL, *first = NULL;

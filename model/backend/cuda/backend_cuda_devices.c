@@ -58,8 +58,8 @@ static void write_uuid(const cudaUUID_t *uuid, char text[DEVICE_UUID_TEXT])
 }
 
 /* Floating-point operations of matrix products per clock and multiprocessor, from NVIDIA's white
- * papers of each architecture. GeForce cards of 8.6, 8.9 and 12 add to float32 sums at half that
- * rate. */
+ * papers of each architecture. GeForce cards of compute capability 8.6, 8.9 and 12 add to float32
+ * sums at half that rate. */
 static const struct rate {
     int major;
     int minor; /* first minor version with this rate; later minor versions also have it */

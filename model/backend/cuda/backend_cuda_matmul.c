@@ -43,7 +43,8 @@ struct shape_of_product {
 
 struct algorithm {
     cublasLtMatmulAlgo_t algo;
-    bool is_possible; /* false if cuBLASLt lists no algorithm or does not support the chosen one */
+    /* false if cuBLASLt lists no algorithm or does not support the chosen algorithm */
+    bool is_possible;
 };
 
 /* Descriptors of a product. cuBLASLt's matrices are column major, which makes ours transposed, so
@@ -95,7 +96,7 @@ static int wide_b(const struct product *product)
     return product->turn_b == CUBLAS_OP_N ? product->n : product->k;
 }
 
-/* Returns the cuBLASLt handle; a cuBLAS handle is also one. */
+/* Returns the cuBLASLt handle; a cuBLAS handle also serves as a cuBLASLt handle. */
 static cublasLtHandle_t handle_of(const struct cuda *cuda)
 {
     return (cublasLtHandle_t)cuda->blas;
@@ -265,7 +266,7 @@ static float time_of(const struct cuda *cuda, const struct plan *plan,
                      const struct product *product, const cublasLtMatmulAlgo_t *algorithm, void *to)
 {
     float shortest = INFINITY;
-    /* An untimed run, which loads the kernel. */
+    /* This untimed run only loads the kernel. */
     if (isinf(time_once(cuda, plan, product, algorithm, to)))
         return INFINITY;
     for (int i = 0; i < TRIALS; i++)

@@ -117,8 +117,8 @@ enum error cuda_team_open(struct backend *const backends[], int count, struct te
  * step is being recorded. */
 struct cuda *cuda_on(struct backend *backend);
 
-/* cuda_lost ends the process. The checks call it if `error` is not success. what: the operation,
- * for the message. */
+/* cuda_lost ends the process. cuda_check and cuda_check_blas call cuda_lost if `error` is not
+ * success. what: the operation, for the message. */
 _Noreturn void cuda_lost(const char *what, const char *why);
 void cuda_check(cudaError_t error, const char *what);
 void cuda_check_blas(cublasStatus_t error, const char *what);

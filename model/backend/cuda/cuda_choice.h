@@ -16,7 +16,7 @@
 
 #include "backend/cuda/cuda.h"
 
-#define TRIALS 3 /* timed runs per algorithm, after an untimed one; the shortest counts */
+#define TRIALS 3 /* timed runs per algorithm, after an untimed run; the shortest time counts */
 /* An algorithm that takes at most this many times the shortest time counts as equally fast. */
 #define AS_FAST 1.05f
 
@@ -39,8 +39,8 @@ struct chooser {
  * process has CHOICES_MAX choices, further choices are made without measuring. */
 void cuda_choice(const struct chooser *chooser, void *choice);
 
-/* Returns the index of the first of ms[count] that is at most AS_FAST times the shortest; 0 if none
- * was measured. INFINITY: not measured. */
+/* Returns the index of the first of ms[count] that is at most AS_FAST times the shortest time; 0 if
+ * no algorithm was measured. INFINITY: not measured. */
 int cuda_first_fast(const float *ms, int count);
 
 /* Returns device memory for measuring, or NULL if there is too little. Free it with cuda_free. */

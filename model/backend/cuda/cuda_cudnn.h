@@ -4,7 +4,7 @@
  *   backend_cuda_cudnn.c ──► cudnn_way ──► backend_cuda_cudnn_ways.c ──► cuDNN
  *
  * Only deterministic algorithms of cuDNN are considered. They are measured when a convolution is
- * first computed (cuda_choice.h). If there is too little memory to measure, the first one in
+ * first computed (cuda_choice.h). If there is too little memory to measure, the first algorithm in
  * cuDNN's order is chosen. In float32 Winograd's algorithms are left out, because their additions
  * and subtractions lose three digits.
  */

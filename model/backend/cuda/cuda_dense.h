@@ -23,7 +23,7 @@ struct operand cuda_rounded(const uint16_t *numbers, int columns);
  * rows. */
 struct operand cuda_operand(struct cuda *cuda, struct layout *scratch, int rows, int high,
                             int columns, struct numbers from);
-/* Adds to the layout the bytes of the copy that cuda_operand makes, if it makes one. */
+/* Adds to the layout the bytes of the copy that cuda_operand makes, if it makes a copy. */
 void cuda_operand_measure(const struct cuda *cuda, struct layout *layout, int rows, int high,
                           int columns, struct numbers from);
 

@@ -180,7 +180,7 @@ static __device__ uint32_t survey_line(const struct survey_of &of, unsigned line
 }
 
 /* Surveys all entries. Each block counts in its own bins in shared memory, and adds them to the
- * common bins at the end. A warp whose line is beyond the last one counts nothing. */
+ * common bins at the end. A warp whose line is beyond the last line counts nothing. */
 static __global__ void __launch_bounds__(THREADS, SURVEY_BLOCKS)
     survey_entries(struct survey_of of, uint32_t *bins, struct bitmap bitmap)
 {

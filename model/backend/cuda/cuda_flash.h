@@ -6,8 +6,8 @@
  * A plan is made when a shape first occurs, which takes a second or two. If the scores of a
  * backward pass would take more than 1/16 of the device's memory, the pass is computed for fewer
  * samples at a time. If cuDNN makes no plan for a shape that it should support, or one sample's
- * scores exceed that limit, a line on stderr says so, once per process. Shapes and tensors that it
- * does not support use our own kernels without a line.
+ * scores exceed that limit, a line on stderr says so, once per process. Shapes and tensors that
+ * cuDNN does not support use our own kernels, and no line is printed.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_FLASH_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_FLASH_H

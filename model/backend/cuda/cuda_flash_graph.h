@@ -75,7 +75,7 @@ struct flash_plan {
 bool flash_fits(const struct attention *attention);
 
 /* Makes a plan with the first deterministic engine that can be compiled. plan->stage is FLASH_DONE
- * if there is one. */
+ * if there is such an engine. */
 void flash_plan_init(struct flash_plan *plan, struct flash_device device,
                      const struct attention *attention, int batch, bool backward);
 void flash_plan_free(struct flash_plan *plan);

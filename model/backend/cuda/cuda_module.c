@@ -98,8 +98,8 @@ static bool find(char path[PATH_MAX])
            (dladdr(&none, &library) && find_from(library.dli_fname, of_library, 3, path));
 }
 
-/* Returns whether there is an NVIDIA driver. Without one the module is not loaded, since CUDA's
- * libraries take time and memory. */
+/* Returns whether there is an NVIDIA driver. Without a driver the module is not loaded, since
+ * CUDA's libraries take time and memory. */
 static bool has_driver(void)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);

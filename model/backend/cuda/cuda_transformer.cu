@@ -32,9 +32,9 @@ cudaError_t kernel_embed(cudaStream_t stream, size_t rows, int size, const int32
     });
 }
 
-/* For each row, finds the next row with the same token (`later`), and whether there is no earlier
- * one (`is_first`). A warp searches back from its row to the nearest row with the token. If no
- * token repeats, this takes rows² / 64 turns of a warp in total. */
+/* For each row, finds the next row with the same token (`later`), and whether no earlier row has
+ * this token (`is_first`). A warp searches back from its row to the nearest row with the token. If
+ * no token repeats, this takes rows² / 64 turns of a warp in total. */
 static __global__ void link_rows(unsigned rows, const int32_t *token, int32_t *later,
                                  uint8_t *is_first)
 {
