@@ -105,8 +105,8 @@ size_t model_parameters(const struct model *model);
 size_t model_decayed(const struct model *model);
 /* Returns the number of trained entries: all except the running statistics, which come last. */
 size_t model_trained(const struct model *model);
-/* Returns the floating-point operations of the forward pass per sample: those of matrix products,
- * convolutions and attention; others are not counted. */
+/* Returns the floating-point operations of the forward pass per sample. Counts only matrix
+ * products, convolutions and attention. */
 double model_flops(const struct model *model);
 /* Returns true if the model has a dropout layer. */
 bool model_drops(const struct model *model);
