@@ -324,7 +324,7 @@ struct look {
     float lowest, highest;
     bool is_whole;   /* all numbers are whole */
     size_t size;     /* numbers per sample */
-    bool is_one_hot; /* each sample has a one and otherwise zeros */
+    bool is_one_hot; /* each sample has a single 1 and otherwise zeros */
 };
 
 static enum error look_at_labels(void *context, const struct array_block *block,
@@ -435,7 +435,7 @@ static enum error open_pair(struct source *source, const struct dataset_options 
     return error;
 }
 
-/* Checks that no file is both in data.x and in data.test_x. MISMATCH: one is. */
+/* Checks that no file is both in data.x and in data.test_x. MISMATCH: a file is in both. */
 static enum error check_apart(const struct source *source, const char *test_x,
                               struct problem *problem)
 {

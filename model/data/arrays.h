@@ -17,9 +17,9 @@
  * labels if the task is CLASSES. If the task is AUTO, float64 (NumPy's default) are labels if they
  * look like labels: one whole number for each sample, in 0 .. k-1 with k from 2 to 1000, and each
  * occurs at least four times. Other whole numbers, one for each sample, are numbers to predict, and
- * dataset.look is LOOK_WHOLE_NUMBERS if their range is below 1000. Rows with a one and otherwise
- * zeros are also numbers to predict, and dataset.look is LOOK_ONE_HOT. Only the samples of the
- * shard are held in memory. Tests: tests/unit/model/test_arrays.c.
+ * dataset.look is LOOK_WHOLE_NUMBERS if their range is below 1000. Rows with a single 1 and
+ * otherwise zeros are also numbers to predict, and dataset.look is LOOK_ONE_HOT. Only the samples
+ * of the shard are held in memory. Tests: tests/unit/model/test_arrays.c.
  */
 #ifndef HEARSAY_MODEL_DATA_ARRAYS_H
 #define HEARSAY_MODEL_DATA_ARRAYS_H

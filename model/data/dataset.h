@@ -72,7 +72,8 @@ enum dataset_look {
     LOOK_NUMBERS,
     /* Numbers to predict: the task is AUTO, and y has whole numbers that may be meant as labels. */
     LOOK_WHOLE_NUMBERS,
-    /* Numbers to predict: the task is AUTO, and each row of y has a one and otherwise zeros. */
+    /* Numbers to predict: the task is AUTO, and each row of y has a single 1 and otherwise
+     * zeros. */
     LOOK_ONE_HOT
 };
 

@@ -25,8 +25,8 @@ struct file_list {
 enum error file_list_read(struct file_list *list, const char *text, const char *key,
                           struct problem *problem) MUST_USE;
 
-/* Checks that no path is in both lists. MISMATCH: one is. key: configuration key of `test`, for
- * messages. */
+/* Checks that no path is in both lists. MISMATCH: a path is in both. key: configuration key of
+ * `test`, for messages. */
 enum error file_list_apart(const struct file_list *train, const struct file_list *test,
                            const char *key, struct problem *problem) MUST_USE;
 
