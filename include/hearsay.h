@@ -207,8 +207,7 @@ HEARSAY_API int hearsay_status(struct hearsay *node, char *json, size_t *bytes);
 /* Leaves the swarm: publishes unpublished progress, waits until other members have it, and saves a
  * checkpoint. Waits at most grace_s, or [node] grace_s if that is shorter or grace_s < 0. The node
  * is then closed even if an error is returned, except after HEARSAY_BUSY and HEARSAY_FORKED. After
- * that, hearsay_info, _note, _error_text and _free still work; other functions return
- * HEARSAY_CLOSED. */
+ * that, hearsay_info, _note, _error_text and _free work; other calls return HEARSAY_CLOSED. */
 HEARSAY_API int hearsay_close(struct hearsay *node, double grace_s);
 
 /* Frees the handle. Closes an open node first, without grace time; NULL is allowed. No other thread
