@@ -10,7 +10,7 @@
 
 #include "support/sim/fetch_story.h"
 
-/* time in which a busy swarm publishes more rumors than any log can store */
+/* time in which a busy swarm publishes more rumors than its logs of 64 KiB can store */
 #define LONG_NS (40 * SECOND_NS)
 
 static void start_busy_swarm(uint32_t n)
@@ -137,8 +137,8 @@ static void a_joiner_receives_rumors_only_from_its_donor(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* Checks that the joiner received no block twice, except those requested from the `dead` dead
- * donors. */
+/* Checks that the joiner received no block twice, except up to eight blocks for each of the `dead`
+ * dead donors. */
 static void must_not_fetch_twice(uint32_t joiner, uint32_t dead)
 {
     const uint64_t block_bytes = 1 + 3 * SMALL_BLOCK + 5 * VERSION_ENTRY_BYTES;
@@ -323,7 +323,7 @@ static void a_lagging_node_keeps_its_own_rumors_and_residual(void **state)
     assert_int_equal(stats_of(2).version, rumors_published());
 }
 
-/* Separates nodes 0 and 1 until both have published more than any log can store. Then they meet
+/* Separates nodes 0 and 1 until both have published more than their logs can store. Then they meet
  * again. */
 static void meet_again(uint64_t seed)
 {

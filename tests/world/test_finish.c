@@ -92,8 +92,8 @@ static void progress_just_before_the_end_counts_as_its_average(void **state)
     assert_true(fabs(mean_of_base(0) - before - 1) < 0.1);
 }
 
-/* A publication carries at most four of 600 entries. Both nodes learn the same, which counts once
- * (overlap.h), so the base moves by about half of their sum. */
+/* A publication carries at most four of 600 entries, so the nodes need many publications. Both
+ * nodes learn the same, which counts once (overlap.h). */
 static void small_publications_carry_all_progress_in_the_end(void **state)
 {
     const struct node_options options = usual_options();

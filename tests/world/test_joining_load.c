@@ -70,7 +70,8 @@ static struct load load_now(void)
     return sum;
 }
 
-/* Runs `count` joiners, each of which continuously requests blocks from its donor. */
+/* Runs `count` joiners for SPAN_S seconds, each of which continuously requests blocks from its
+ * donor. Returns the load in that time. */
 static struct load play(const struct node_options *options, uint64_t uplink, uint32_t count)
 {
     uint32_t asked[JOINERS_MAX] = {0};
@@ -104,7 +105,7 @@ static void add_load(struct load *sum, const struct load *load)
     sum->sent += load->sent;
 }
 
-/* Returns sums of the loads of `worlds` pairs of worlds, without and with joiners. */
+/* Returns the loads without and with joiners, each summed over `worlds` worlds. */
 static struct both play_both(const struct node_options *options, uint64_t uplink, uint32_t count,
                              uint64_t worlds)
 {

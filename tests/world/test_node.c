@@ -315,7 +315,7 @@ static void a_paused_node_gives_up_no_neighbour(void **state)
     assert_int_equal(world.nodes[3].notes[NOTE_NEIGHBOUR_LOST], 0);
     assert_int_equal(world.nodes[3].notes[NOTE_MEMBER_DEAD], 0);
     assert_true(meshed());
-    world_kill(&world, 0, true); /* afterwards node 3's timeout is as configured again */
+    world_kill(&world, 0, true); /* node 3 detects this after its configured 3 s */
     run(4 * SECOND_NS);
     assert_int_equal(neighbours(3), 2);
     must_agree(5 * SECOND_NS);

@@ -222,8 +222,8 @@ static void many_nodes_publish_often_at_first(void **state)
     assert_true(stats_of(0).interval_s > 1.2 * first.interval_s);
 }
 
-/* Returns the interval of one of sixteen nodes with this byte budget. A publication of all entries
- * has about 300 bytes. */
+/* Returns the interval, in seconds, of one of sixteen nodes with this byte budget. A publication of
+ * all entries has about 300 bytes. */
 static double interval_with(uint64_t bytes_per_s)
 {
     struct node_options options = free_options();
@@ -256,8 +256,8 @@ static void configured_values_stay_fixed(void **state)
     assert_true(stats_of(0).interval_s == 0.25);
 }
 
-/* Returns the number of publications in twenty seconds with this byte budget. The least interval is
- * 80 ms and steps_min steps; 0 = four steps. */
+/* Returns the number of node 0's publications in twenty seconds with this byte budget. The interval
+ * is at least 80 ms and steps_min steps; 0 = automatic (4 to 16 steps). */
 static uint64_t told_with(uint64_t bytes_per_s, uint32_t steps_min)
 {
     struct node_options options = free_options();
@@ -343,7 +343,7 @@ static void rare_publications_have_a_higher_gain(void **state)
 }
 
 /* Each node's progress differs from that of all others. Without outer momentum nodes do not become
- * alike. 30 entries are enough to exclude chance. */
+ * alike. With 30 entries in a publication, chance does not decide the result. */
 static void unique_progress_has_no_higher_gain(void **state)
 {
     (void)state;

@@ -18,8 +18,8 @@ static struct puppet teller, shower;
 static uint32_t shown;  /* number of rumors that the shower announces of each incarnation */
 static uint32_t wanted; /* incarnations of which node 0 requested rumors, one bit each */
 
-/* Records in `wanted` the rumors that a WANT requests. A WANT before a MEMBER_QUERY about its
- * origin only checks that the origin is alive, so it does not count. */
+/* Records in `wanted` the incarnation of which a WANT requests a shown rumor. A WANT before a
+ * MEMBER_QUERY about its origin only checks that the origin is alive, so it does not count. */
 static void on_heard(struct puppet *puppet, const struct message *message)
 {
     (void)puppet;

@@ -172,7 +172,8 @@ static void a_slow_trial_delays_the_next_one(void **state)
     assert_true(quarantine_next_trial(node, &action));
 }
 
-/* The learner is busy, and the base has none of the rumors. */
+/* While the learner is busy, the node first suspects only rumors that the base lacks, so no trial
+ * is due. A later suspicion of older rumors still gets its trial. */
 static void a_trial_without_rumors_blocks_no_other(void **state)
 {
     struct action action;

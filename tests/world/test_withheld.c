@@ -27,7 +27,7 @@
 #define MANY   20         /* listed members, most of which never run */
 #define LITTLE 24000      /* bytes of a small log */
 #define LARGE  (1u << 23) /* bytes of a log that has every rumor of some minutes */
-#define BIT    3.5        /* factor by which a lie is too long, but not long enough for a vote */
+#define BIT    3.5        /* a lie by this factor is withheld, but causes no vote */
 
 static const struct origin *liar_at(uint32_t i, uint32_t *origin_index)
 {

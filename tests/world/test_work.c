@@ -152,7 +152,8 @@ static void shows_few_whole_versions(void **state)
     only_the_villain_waits();
 }
 
-/* Lists of all members that the table holds arrive at once, each with a later stamp. */
+/* Four lists of 60 members arrive at once. The stamps of each list are later than those of the list
+ * before it. */
 static void checks_a_whole_table_of_members_at_once(void **state)
 {
     (void)state;
