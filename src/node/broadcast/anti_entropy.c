@@ -16,11 +16,13 @@
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/retract.h"
 
-#define SLICE 32 /* entries of a slice besides its first */
-#define EQUAL 1  /* the same for a neighbour whose version hash equals ours */
+/* Number of entries in a slice, besides the entry of the neighbour's own rumors. */
+#define SLICE 32
+/* As SLICE, in a slice for a neighbour whose version hash equals ours. */
+#define EQUAL 1
 /* least time between two requests for a neighbour's long version */
 #define LONG_NS (10 * SECOND_NS)
-/* A version with rumors of more origins counts as long. */
+/* A version with rumors of more origins than this counts as long. */
 #define LONG      256
 #define WHOLE_MAX ((MESSAGE_MAX - MESSAGE_ADDS) / (VERSION_ENTRY_BYTES + LEARNED_BYTES))
 

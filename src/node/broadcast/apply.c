@@ -12,9 +12,10 @@
 #define COMPARED_MIN 64
 /* Least time between two rumors of one origin that are compared with the residual. */
 #define COMPARED_NS (SECOND_NS / 4)
-/* Least time, per live member, after a rumor with `entries` entries was compared with the residual.
- * The comparison takes about 10 ns per entry (bench_threshold), plus the time of 10,000 entries to
- * wait for a GPU. Waiting 200 times as long limits all comparisons to 0.5 % of the time. */
+/* Least time between two compared rumors of one origin, for each live member. entries: number of
+ * entries of the first of the two. The comparison takes about 10 ns per entry (bench_threshold),
+ * plus the time of 10,000 entries to wait for a GPU. Waiting 200 times as long limits all
+ * comparisons to 0.5 % of the time. */
 #define COMPARING_NS(entries) ((uint64_t)((entries) + 10000) * 10 * 200)
 
 size_t apply_arena_bytes(const struct node_options *options)

@@ -1,7 +1,7 @@
 /* Barred rumors: rumors of ids that are not admitted here (orders/admitted.h). A neighbour may
  * admit these ids, and list and send their rumors. This node neither takes nor requests barred
- * rumors, and does not count them as missing, except between nodes with equal members. Those that
- * are already in its base stay. Tests: tests/world/test_admission.c. */
+ * rumors, and does not count them as missing, unless the neighbour admits the same members. Barred
+ * rumors that are already in the base stay. Tests: tests/world/test_admission.c. */
 #ifndef HEARSAY_NODE_BROADCAST_BARRED_H
 #define HEARSAY_NODE_BROADCAST_BARRED_H
 

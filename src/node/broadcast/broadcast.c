@@ -16,7 +16,8 @@
 #define FULL_NS    (60 * SECOND_NS)
 #define SCARCE     8   /* the table of origins is nearly full if less than 1/8 of it is free */
 #define ACTIVE_MIN 256 /* least number of latest origins that count as active */
-/* Incarnations that each known node may have while the table of origins has free entries. */
+/* Number of incarnations that each known node may have while the table of origins has free entries.
+ */
 #define FEW        8
 #define PART       8 /* one node may have more incarnations, up to 1/8 of the free entries */
 #define KNOWN_PART 4 /* 1/4 of the table of origins is reserved for incarnations of known nodes */

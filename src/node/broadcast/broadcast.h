@@ -35,7 +35,8 @@ const struct versions *broadcast_versions(const struct node *node);
 /* Returns the origin of this node's present incarnation. */
 const struct origin *broadcast_own(const struct node *node);
 const struct rumor_log *broadcast_log(const struct node *node);
-/* Returns how many of the origins that published last may still be publishing. */
+/* Returns how many origins may still be publishing, at most: those with known rumors, up to
+ * broadcast_latest_origins (broadcast_private.h). */
 uint32_t broadcast_active_origins(const struct node *node);
 /* Returns the origin of this record's incarnation. Adds it if it is unknown; returns NULL if the
  * table of origins must not take it. */
@@ -54,8 +55,8 @@ bool broadcast_lacks_first(const struct node *node);
 /* Returns for how long the longest-missing rumor has been missing; 0 = none is missing. Ignores
  * rumors that no neighbour has shown for a minute. In BASE_ROLLING, returns the age of the base. */
 uint64_t broadcast_lag_ns(const struct node *node, uint64_t now_ns);
-/* Returns true if rumors are missing of at least half as many origins as members are live, or in
- * BASE_ROLLING. */
+/* Returns true in BASE_ROLLING, and if the origins with missing rumors are at least half as many as
+ * the live members. */
 bool broadcast_lags(const struct node *node);
 /* Returns the time of the last request for rumors of an unknown origin, or of repair_review's last
  * request while broadcast_lags; 0 = never. */
@@ -69,8 +70,9 @@ void broadcast_set_knows(struct node *node, const struct peer *peer, uint64_t ru
 bool broadcast_has_ours(const struct node *node, const struct peer *peer);
 /* Returns the maximum of broadcast_knows over all neighbours, or only over joined ones. */
 uint64_t broadcast_most_shown(const struct node *node, bool joined_only);
-/* Returns true if the neighbour has shown a version since the conversation began and since this
- * node took over a base. This node neither pushes nor takes rumors before that. */
+/* Returns true if the neighbour has shown a version since the conversation began and, unless it is
+ * the donor, since this node last took over a base. This node neither pushes nor takes rumors
+ * before that. */
 bool broadcast_is_compared(const struct node *node, const struct peer *peer);
 /* Returns true if a partition separated this node and the neighbour, and both sides learned much
  * meanwhile. Then the two nodes exchange no rumors. */
@@ -102,8 +104,8 @@ void broadcast_on_block_given(struct node *node, uint32_t entries);
 /* Returns true if the learner may be given `blocks` blocks in addition to its unanswered ones. */
 bool broadcast_may_give_blocks(const struct node *node, uint32_t blocks);
 bool broadcast_has_blocks_given(const struct node *node);
-/* Call it when the learner has answered the oldest unanswered rumor, block or trial, with its
- * entries. */
+/* Call it when the learner has answered the oldest unanswered rumor, block or trial. entries: its
+ * number of entries. */
 void broadcast_on_applied(struct node *node, uint32_t entries);
 /* Sets heads[origin_index] to the head of the origin's last rumor in the learner's base, or to NULL
  * if the base has none. The heads are valid until the next event. */
@@ -154,8 +156,9 @@ void anti_entropy_ask_again(struct node *node, const struct peer *but);
  * closes the conversation and returns false. */
 bool anti_entropy_on_version(struct node *node, const struct peer *from,
                              const struct message *version);
-/* Returns how many rumors in the neighbour's version or slice this node lacks. If an entry shows
- * another stream than ours, sends the neighbour our heads of that stream (equivocation.h). */
+/* Returns how many rumors in the neighbour's version or slice this node lacks and would take. If an
+ * entry shows another stream than ours, sends the neighbour our heads of that stream
+ * (equivocation.h). */
 uint64_t anti_entropy_missing(struct node *node, const struct peer *from,
                               const struct message *version);
 /* Call it when the neighbour's version equals ours: the neighbour has all rumors that this node

@@ -37,10 +37,10 @@ struct asked {
 };
 
 struct repair {
-    uint32_t missing;  /* origins whose missing rumors repair_review has to request */
-    uint32_t behind;   /* origins of which a neighbour has rumors that this node lacks */
-    uint32_t turn;     /* calls of repair_review; modulo the origins, where the next call starts */
-    uint64_t asked_ns; /* broadcast_asked_ns */
+    uint32_t missing; /* origins whose missing rumors repair_review has to request */
+    uint32_t behind;  /* origins of which a neighbour has rumors that this node lacks */
+    uint32_t turn; /* calls of repair_review; modulo versions.count, index where the next starts */
+    uint64_t asked_ns;             /* broadcast_asked_ns */
     struct asked asked[ASKED_MAX]; /* ring of recent requests for unknown origins */
     /* requests so far; modulo ASKED_MAX, the next index in `asked` */
     uint32_t asked_next;
@@ -66,9 +66,9 @@ struct broadcast {
     uint64_t advanced_ns;  /* time of the version's last change */
     uint64_t full_ns;      /* time of the last note_full; 0 = never */
     uint64_t fresh_ns;     /* time up to which the base is current; only used in BASE_ROLLING */
-    uint32_t latest_shown; /* latest origins that slices have shown in the present rotation */
-    bool lacks_first;      /* no base of the adopted model is being fetched yet */
-    bool remembers;        /* the weights contain publications of earlier incarnations */
+    uint32_t latest_shown; /* how many of the latest origins slices have shown in this rotation */
+    bool lacks_first;      /* broadcast_lacks_first */
+    bool remembers;        /* the weights may contain publications of earlier incarnations */
     struct rumor_log log;
     struct repair repair;
     struct apply apply;

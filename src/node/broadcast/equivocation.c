@@ -83,7 +83,8 @@ static bool is_excess(const struct origin *origin)
     return origin->next > origin->keep;
 }
 
-/* Sends the neighbour our heads of the origin's HEADS_MAX rumors up to number `last`. */
+/* Sends the neighbour our heads of the origin's HEADS_MAX rumors up to number `last`, as far as
+ * this node has them. */
 static void say_heads(struct node *node, const struct peer *to, const struct origin *origin,
                       uint32_t last)
 {

@@ -27,8 +27,9 @@ void equivocation_on_heads(struct node *node, const struct peer *from, uint64_t 
 /* Returns true if each head of this history is signed by its origin and keeps the limits of
  * head_is_within. Does not check known heads again. */
 bool equivocation_is_honest_history(struct node *node, const uint8_t *history, uint32_t entries);
-/* Returns true if this history shows another stream than ours of an origin without rumors to
- * retract. Then keeps a proof if one of our heads contradicts its head. */
+/* Returns true if an entry of this history belongs to another stream than ours. Ignores origins of
+ * which this node has rumors to retract. If it returns true and one of our heads contradicts the
+ * entry, keeps a proof. */
 bool equivocation_in_history(struct node *node, const uint8_t *history, uint32_t entries);
 /* Copies the kept proof (PROOF_BYTES, already checked) to `out` and forgets it. Returns false if no
  * proof is kept. */

@@ -9,10 +9,10 @@
 #include "node/lifecycle/lifecycle.h"
 
 /* An earlier process with a later incarnation has ended if no newer record of it comes for two of
- * its renewal periods, and this time. Half this time would be too short: a slow link may delay a
+ * its renewal periods plus this time. Half this time would be too short: a slow link may delay a
  * record that long. Twice this time would delay the joining of a node whose clock was set back. */
 #define ENDED_NS (2 * SECOND_NS)
-/* Newer records that prove that a later start is alive: a dead process signs none. */
+/* Number of newer records that prove that a later start is alive: a dead process signs none. */
 #define RISES 1
 
 struct identity_clash {

@@ -1,9 +1,9 @@
 /* Identity clash: another process runs with this node's identity key.
  *
- *   a record of ours, signed, of a start that is not this one
- *     in a BYE 4 or a hello ──► identity_clash_on_record ──┐
- *     by gossip, again and again ► identity_clash_on_gossip ┴─► node_clash: the owner ends the node
- *   a rumor of this very start that we have not published ──┘   (or only a note)
+ *   a record that our key signed, of a start that is not this one
+ *     in BYE_IDENTITY_TAKEN, HELLO ► identity_clash_on_record ─┐
+ *     by gossip, then a newer one ─► identity_clash_on_gossip ─┴► node_clash: the owner ends the
+ *   a rumor of this start that we have not published ──────────┘  node (or only a note)
  *
  * Of two starts of a node the swarm keeps the later one. So the earlier start ends as soon as a
  * member shows that the later one is in the swarm. Otherwise it would train alone and overwrite its

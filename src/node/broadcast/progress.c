@@ -115,8 +115,8 @@ static uint64_t rounded(double samples)
 }
 
 /* Collects the counts of learned samples in the records of other members that are neither expelled
- * nor barred, or only of live ones. Leaves out a relay that states none. Returns the number of
- * collected counts. */
+ * nor barred, or only of live ones. Leaves out a member that does not train and states no count.
+ * Returns the number of collected counts. */
 static uint32_t ask_others(const struct node *node, bool only_live, uint64_t *said)
 {
     const struct members *members = membership_members(node);
@@ -194,8 +194,9 @@ static bool is_word_enough(const struct node *node, uint32_t count, uint32_t oth
     return count >= 2 || (has_met && others <= 1 && membership_live(node) <= 2);
 }
 
-/* A node that lacks rumors of half as many origins as members are live must not adopt their counts:
- * the samples of the missing rumors would count again when the rumors arrive. */
+/* Returns true if the origins with missing rumors are at least half as many as the live members.
+ * Then this node must not adopt their counts: the samples of the missing rumors would count again
+ * when the rumors arrive. */
 static bool lacks_claims(const struct node *node)
 {
     const uint32_t behind = node->broadcast->repair.behind;

@@ -15,12 +15,12 @@
 /* Least wait before a missing rumor is requested; the round trip if that is longer. */
 #define AFTER_NS  (SECOND_NS / 2)
 #define LATEST_NS (5 * SECOND_NS) /* longest wait before a missing rumor is requested */
-/* Least time between two requests for the same rumors by repair_review, plus a round trip, or by
- * repair_slice. */
+/* Least time between two requests for the same rumors. repair_review also waits for a round trip;
+ * repair_slice does not. */
 #define AGAIN_NS (2 * SECOND_NS)
 /* If rumors are missing for this long and the gap does not shrink, the parent is replaced. */
 #define SLOW_NS (3 * SECOND_NS)
-/* a parent without the missing rumors counts as new for this time */
+/* A new parent that has not delivered the missing rumors counts as new for this time. */
 #define COMING_NS (10 * SECOND_NS)
 /* A rumor counts as gone after this many GONE answers, or after fewer if they outnumber half of all
  * neighbours. */
@@ -153,9 +153,8 @@ void repair_slice(struct node *node, const struct peer *from, const struct messa
 }
 
 /* The log of a node that took over a base lacks that base's rumors, so this node asks another
- * neighbour. A rumor that GONE_ENOUGH, or more than half, of the neighbours lack is only in bases.
- * Of an unknown origin, one neighbour suffices.
- */
+ * neighbour. After GONE_ENOUGH answers, or answers of more than half of the neighbours, the rumor
+ * counts as being only in bases. For an unknown origin, one answer is enough. */
 bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq)
 {
     struct origin *origin = versions_find(&node->broadcast->versions, tag);

@@ -14,8 +14,8 @@ bool replace_version_read(struct node *node, const uint8_t *history, uint32_t en
 /* Returns true if the history contains no rumors of expelled members beyond their limits. Otherwise
  * do not pass it to the other functions. */
 bool replace_version_is_allowed(const struct node *node, const uint8_t *history, uint32_t entries);
-/* Returns true if the log has all our rumors that the history lacks and that may stay: of every
- * origin without excess, those from number next[origin_index] on. */
+/* Returns true if the log has all our rumors that replace_version would keep: the rumors from
+ * number next[origin_index] on of every origin of which we have no rumors beyond origin.keep. */
 bool replace_version_can_keep(const struct node *node, const uint32_t *next);
 /* Starts another incarnation of this node. Returns false if the table of origins is full or the
  * reserved incarnations are used up. */

@@ -82,7 +82,8 @@ void rumor_log_pass_by(struct rumor_log *log);
 void rumor_log_return(struct rumor_log *log);
 
 #define LOG_UNPINNED UINT64_MAX
-/* Until the next call, no rumor from this position on is overwritten; LOG_UNPINNED = any may be. */
+/* Protects all rumors from this position on from being overwritten, until the next call. Position
+ * LOG_UNPINNED only ends the present protection. */
 void rumor_log_pin(struct rumor_log *log, uint64_t position);
 
 /* Returns true if the rumor will still be in the log after new rumors have filled half of it. */

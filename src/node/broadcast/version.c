@@ -246,7 +246,8 @@ uint64_t entries_hash(const uint8_t *entries, size_t count)
     return hash;
 }
 
-/* Sums over the entries that a VERSION does not list. */
+/* Sums of version_entry_hash over the entries that a VERSION does not list: in the other node's
+ * version, and in ours. */
 struct rest {
     uint64_t theirs, ours;
 };

@@ -124,10 +124,10 @@ uint64_t versions_hash(const struct versions *versions, const struct signed_head
 /* Returns the hash of a version that consists of these `count` encoded entries. */
 uint64_t entries_hash(const uint8_t *entries, size_t count);
 
-/* Sets known[], [max] bits by origin index, to the origins that another node knows, by its latest
- * entries and the hash of its whole version. The node knows the origins that it lists, and all
- * others except some of our latest. The hash tells how many of our latest are unknown there.
- * Returns false and sets all bits if no number fits the hash. */
+/* Sets known[], [max] bits by origin index, to the origins that another node knows. entries: the
+ * latest entries of its version; hash: hash of its whole version. That node knows the origins that
+ * it lists, and all others except some of our latest. The hash tells how many of our latest it does
+ * not know. Returns false and sets all bits if no number fits the hash. */
 bool versions_known(const struct versions *versions, const uint8_t *entries, size_t count,
                     uint64_t hash, uint64_t *known);
 
