@@ -59,7 +59,8 @@ void event_log_status(struct event_log *report, uint64_t now_ns, const struct no
 /* Reports a new number of samples per step. Does nothing if `batch` is 0 or unchanged. */
 void event_log_batch(struct event_log *report, uint64_t now_ns, uint32_t batch);
 
-/* Warns that a loss was NaN or infinite. step: the latest step with this loss, as far as known. */
+/* Warns that the loss of a step was NaN, infinite or too large. step: number of the latest such
+ * step. */
 void event_log_broken_loss(struct event_log *report, uint64_t now_ns, uint64_t step);
 
 /* Reports that training on this node had diverged by this step and was reset to the base. is_last:

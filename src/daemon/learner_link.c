@@ -7,8 +7,8 @@
 #include "base/time_units.h"
 
 #define EVENT_RING_BYTES (512 * 1024)
-/* Number of other events that must still fit into the ring after a report of steps. Together they
- * fill half of the ring, the most that ring_room can check. */
+/* Number of other events that must still fit into the ring after a report of steps. They take
+ * almost half of the ring, and ring_room cannot check for more. */
 #define OTHER_EVENTS (EVENT_RING_BYTES / 2 / sizeof(struct learner_event) - 1)
 
 static void lock(struct learner_link *link)

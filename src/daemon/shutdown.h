@@ -57,8 +57,9 @@ enum error shutdown_save(struct node *node, struct saver *saver, struct learner 
 int shutdown_shut_out(const struct reach *reach);
 int shutdown_clash(const struct shutdown *closing, bool is_shared);
 
-/* Ends a node whose learner's thread has ended. Returns the exit code: 0 if base and checkpoint are
- * saved and the base is the sum of its rumors. */
+/* Ends a node whose learner's thread has ended. Returns SHUTDOWN_EXPELLED or SHUTDOWN_TURNED_AWAY,
+ * without saving, if the node was refused. Otherwise returns 0 if base and checkpoint are saved and
+ * the base is the sum of its rumors, else 1. */
 int shutdown_run(const struct shutdown *closing);
 
 #endif

@@ -9,7 +9,7 @@
 #include "state/best_base.h"
 
 #define PASSES 3 /* cost of a step in forward passes: the backward pass counts as two */
-/* with evaluates_little, two evaluations are at least this many times the duration of one apart */
+/* with evaluates_little: minimum time to the next evaluation, in durations of the last one */
 #define EVALUATIONS_PART 100
 
 /* Sets the time of the next evaluation. from_ns: time at which the last one was due or ended. */

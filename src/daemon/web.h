@@ -22,7 +22,7 @@ struct web {
     struct trail trail;
     struct happened happened;
     bool is_due;                 /* web_on_ready must be called again soon */
-    uint32_t told;               /* number of notes when the last update was sent to /events */
+    uint32_t told;               /* number of notes at the last call of web_on_second */
     json_t *(*page)(void *host); /* status page; the caller releases it */
     void *host;
     uint64_t start_ns; /* time at which the node started */

@@ -16,8 +16,8 @@
  * the tensors themselves are wrong. */
 enum error caller_setup_make(void *self, struct setup *setup, struct problem *problem) MUST_USE;
 
-/* Checks the initial weights after the checkpoints were read. FAILED: no checkpoint can be used,
- * and the tensors do not have the initial weights of the first start. */
+/* For tensors with a run: checks the initial weights after the checkpoints were read. FAILED: no
+ * checkpoint was loaded, and the tensors do not have the initial weights of the first start. */
 enum error caller_setup_check_start(const struct engine *engine, struct problem *problem) MUST_USE;
 
 #endif

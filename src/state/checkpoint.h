@@ -4,8 +4,8 @@
  *   numbers, the node's history ───── end ─┴─► FOLDER/checkpoint-N ─ load ─┴─► numbers, history
  *
  * Each save writes a new file, generation N (atomic_file.h). Once it is complete and durable, all
- * generations before the last good one are removed. So after the first save there is always a good
- * generation to load: after a crash during save k+1, a load restores k or k+1, bit for bit. A
+ * generations before the previous good one are removed. So after the first save there is always a
+ * good generation to load: after a crash during save k+1, a load restores k or k+1, bit for bit. A
  * generation that is incomplete, damaged, or of another model or format is reported, and the next
  * older one is tried. Tests: tests/unit/state/test_checkpoint.c (crashes, failures), test_rot.c
  * (damage, files of other nodes) and test_checkpoint_records.c (valid contents).

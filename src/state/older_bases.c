@@ -88,8 +88,8 @@ uint32_t older_bases_to_go(const struct older_bases *bases, uint64_t now_s)
     return least; /* if there are only two bases: index 0, the older one */
 }
 
-/* Returns true if the last base is at least an hour old. Ignores a time of the last base more than
- * an hour in the future, because the clock must have been wrong. */
+/* Returns true if there is no base, or the last one is at least an hour old. Ignores a last time
+ * more than an hour in the future, because the clock must have been wrong. */
 static bool is_time(const struct older_bases *bases, uint64_t now_s)
 {
     const uint64_t last_s = bases->count > 0 ? bases->saved_s[bases->count - 1] : 0;

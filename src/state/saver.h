@@ -80,7 +80,7 @@ bool saver_next(struct saver *saver, size_t *first);
 enum saver_taken {
     SAVER_MORE,  /* more parts are needed */
     SAVER_WHOLE, /* all parts were copied: the history is needed next */
-    SAVER_BROKEN /* the queue was full: the save must be abandoned */
+    SAVER_BROKEN /* the snapshot was broken off (snapshot.h): the save must be abandoned */
 };
 enum saver_taken saver_on_taken(struct saver *saver, size_t entries);
 

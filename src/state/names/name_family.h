@@ -94,14 +94,14 @@ bool names_resnet_put(struct tensor_names *names, const struct model *model);
 void name_parts_spell_head(const struct transformer *transformer, char line[static MODEL_LINE_MAX],
                            int used);
 
-/* NULL if there is none */
+/* Returns the family with this model_type; NULL if there is none. */
 const struct name_family *name_family_find(const char *model_type);
 
 /* Sets the dimensions of the model. Returns false if the model does not belong to the family. */
 bool name_family_matches(const struct name_family *family, const struct model *model,
                          struct transformer *transformer);
 
-/* Also sets the dimensions of the model. Returns NULL if the model belongs to no family. */
+/* Returns the model's family and sets the model's dimensions; NULL if it belongs to no family. */
 const struct name_family *name_family_of(const struct model *model,
                                          struct transformer *transformer);
 
