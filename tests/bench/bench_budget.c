@@ -35,7 +35,7 @@ enum phase { STEADY, FALLING, JOINING, PHASES };
 
 struct telling {
     enum phase phase;
-    bool decided; /* the budget decided the number of entries */
+    bool decided; /* the budget decided the number of entries, and WARM_ROUNDS have passed */
     bool one_pass;
     bool swung;
     double small, large; /* bytes / budget, in rumors of 4 KiB and of the maximum size */

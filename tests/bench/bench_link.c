@@ -26,7 +26,7 @@ static void two(double rate, uint64_t delay_ms)
            (net.flows[0].got - first) / (net.flows[1].got - second));
 }
 
-/* Returns the seconds until the link uses four fifths of its new rate. */
+/* Returns the seconds until the link uses four fifths of its new rate, at most 30. */
 static double follows_s(double before, double after)
 {
     bottleneck_begin(1, before, 20);

@@ -253,7 +253,7 @@ static void plan_logits_loss(struct backend *backend, const struct logits *logit
           dw != NULL, number_bytes(x.type));
 }
 
-/* Returns the logits that are computed at once, as in backend_cuda_loss.c. */
+/* Returns the maximum number of logits that are computed at once, as in backend_cuda_loss.c. */
 static size_t plan_logits_budget(struct backend *backend)
 {
     (void)backend;

@@ -39,8 +39,8 @@ FIGURES = {'link': '"wait" is the mean at 5 Mbit/s, "least" the lowest use, "fol
 
 
 def seconds(text):
-    """Returns an expression in nanoseconds as text such as 0.25 s; None if it has names or casts that are
-    not known here."""
+    """Returns an expression in nanoseconds as text such as 0.25 s or 50 µs; None if it has names or casts that
+    are not known here."""
     bare = re.sub(r'\(uint64_t\)|(?<=\d)(?:ull|u|ll|l)\b', '', text)
     for name, value in SECONDS.items():
         bare = bare.replace(name, repr(value * 1e9))
@@ -122,8 +122,8 @@ def constants(root):
 
 
 def measured(name, words, swept):
-    """Returns text about a constant: the bench, and its results with half and double of the constant; an
-    empty text if it was not measured."""
+    """Returns text about a constant: the bench, and its results with half and double of the constant. Returns
+    an empty text if it was not measured, or if the measurement has no result to show."""
     bench, was, texts = swept.get(name, ('', '', {}))
     if 'Bench' in words:
         half, double = words.get('Half', ''), words.get('Double', '')

@@ -105,7 +105,8 @@ def python_comments(text):
 
 
 def page_sentences(text):
-    """Yields (line, sentence) of a page. A paragraph's lines are joined; each table cell is separate."""
+    """Yields (line, sentence) of a page, without code and HTML comments. Joins the lines of a paragraph; each
+    table cell is separate."""
     text = re.sub(r'<!--.*?-->', '', text, flags=re.S)
     begin, block, is_code = 0, [], False
     for number, line in enumerate(text.split('\n') + [''], 1):

@@ -7,6 +7,7 @@ room is a top-level part such as net, or a folder of src.
     base ◄─ plot ◄───────────────────────────┼─────────── commands
                                              └─ sim ◄──────────────── hearsay-sim
     state ◄─ onnx ◄─ commands
+    node, model ◄─ executor ◄─ sim, daemon; socket is the part of net that uses libuv
 
     tests/unit/ROOM and tests/support/ROOM have the rules of ROOM
 

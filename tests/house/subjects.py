@@ -5,9 +5,10 @@
     tests/house/subjects.py --new        checks each commit since this rule came into the repository
 
 The area is a folder, a command or a topic, in lower case; two areas are separated by a comma. The
-change begins with a verb in the imperative and has no full stop at its end. Prints each subject that
-breaks the rule with a reason, and fails if there is one. A shallow clone that lacks the rule's first
-commit has nothing to compare with: --new then says so and passes.
+change begins with a verb in the imperative and has no full stop at its end. This program does not
+recognize verbs, but refuses changes that begin with a relative pronoun. Prints each subject that breaks
+the rule with a reason, and fails if there is one. A shallow clone that lacks the rule's first commit has
+nothing to compare with: --new then says so and passes.
 """
 import pathlib
 import re

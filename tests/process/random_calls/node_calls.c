@@ -308,7 +308,8 @@ static void call_status(struct player *player, struct slot *slot)
     free(json);
 }
 
-/* Marks the slot as closed. Another slot may use its folder, and its tensors may be freed. */
+/* Marks the slot as closed. Unless another thread may use the handle, releases the folder for other
+ * slots and sometimes frees the tensors. */
 static void leave_place(struct player *player, struct slot *slot)
 {
     slot->state = SLOT_CLOSED;
@@ -375,7 +376,9 @@ static void call_abi(struct player *player, struct slot *slot)
     player->returned[CALL_ABI][HEARSAY_OK]++;
 }
 
-/* Checks that trained values are finite, and that a call writes copies back at most once. */
+/* Checks that a call has written copies back at most once, or never if it must not. Also checks
+ * that trained values are finite, if the node has joined and no weights have diverged. Then fills
+ * copies with NaNs. */
 static void check_given(struct slot *slot, enum call call, uint32_t stores)
 {
     const bool may_store = call == CALL_JOIN || call == CALL_STEP || call == CALL_SETTLE ||

@@ -83,7 +83,8 @@ static void free_slot(struct slot *slot)
     node_call_free(&scene.player, slot);
 }
 
-/* Returns an empty slot. Frees a slot if none is empty. */
+/* Returns an empty slot: `slot` or another one. If none is empty, frees one, preferably one without
+ * an open node. */
 static struct slot *make_empty(struct slot *slot)
 {
     for (int i = 0; i < SLOT_COUNT && slot->state != SLOT_EMPTY; i++)
