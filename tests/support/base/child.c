@@ -14,7 +14,7 @@ int child_run(void (*act)(void), char *said, size_t capacity)
     const pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        (void)signal(SIGABRT, SIG_DFL); /* without the test library's handler */
+        (void)signal(SIGABRT, SIG_DFL); /* removes cmocka's handler */
         (void)dup2(ends[1], STDERR_FILENO);
         (void)close(ends[0]);
         (void)close(ends[1]);

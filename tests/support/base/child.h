@@ -1,4 +1,4 @@
-/* Runs a function in a child process, for functions that end the process, such as by a failed
+/* Runs a function in a child process. For functions that end their process, for example by a failed
  * CHECK. */
 #ifndef HEARSAY_TESTS_SUPPORT_BASE_CHILD_H
 #define HEARSAY_TESTS_SUPPORT_BASE_CHILD_H

@@ -18,8 +18,8 @@ enum levels { LAPLACE, ONES, UNIFORM, TWO_SIDES };
 uint64_t draw_update(struct update *update, uint32_t count, double density, enum levels levels,
                      uint64_t seed);
 
-/* Returns the bits of an ideal code that only knows the density and the frequencies of the levels.
- */
+/* Returns the size in bits of an ideal code that only knows the density and the frequencies of the
+ * levels. */
 double entropy_bits(const struct update *update, uint64_t parameters);
 
 /* Returns true for valid output of a decoder: ascending indices, and all values within their

@@ -63,7 +63,7 @@ void program_init(struct program *program, const char *name, unsigned seed)
     }
 }
 
-/* Copies the program's values to the GPU. */
+/* Copies the program's weights and bias to its GPU, if it has one. */
 static void push(struct program *program)
 {
     struct backend *gpu = program->gpu;
@@ -141,7 +141,7 @@ void program_need_identity(const char *path, unsigned seed)
     assert_int_equal(identity_save(&identity, path, &problem), OK);
 }
 
-/* Waits until the GPU is done. */
+/* The fetch callback of a program with a GPU: waits until the GPU is done. */
 static void finish(void *self)
 {
     struct program *program = self;

@@ -20,7 +20,8 @@ struct signed_head stream_head(const struct identity *identity, uint64_t incarna
 {
     struct signed_head head = {0};
     uint8_t bytes[SIGNED_HEAD_BYTES];
-    /* Tests need only the last heads of a long stream, so the first ones are not made. */
+    /* Of a stream longer than LONG, tests need only the last heads, so only the last three are
+     * made. */
     for (uint32_t at = seq > LONG ? seq - 2 : 0; at <= seq; at++) {
         put(bytes, identity->id, incarnation, at, samples);
         memcpy(bytes + HEAD_PREV_AT, head.hash, HEAD_HASH_BYTES);

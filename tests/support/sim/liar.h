@@ -43,7 +43,7 @@ struct liar *liars_meet(uint32_t node, uint32_t twin, enum lie lie, uint8_t seed
 
 /* Shows the twin's current version, with the digest of the false base plus `aside`. */
 void liar_show(struct liar *liar);
-/* Dials again after the node has disconnected the liar. */
+/* Dials again after the node has disconnected the liar, and shows the twin's version. */
 void liar_call_again(struct liar *liar);
 
 #endif

@@ -133,7 +133,7 @@ void puppet_call(struct puppet *puppet)
                world_now_ns(&world));
     congestion_init(&puppet->link, world_now_ns(&world));
     wire_dial(&world.wire, puppet->party, puppet->peer.conn, puppet->node);
-    run(6 * NEARBY_NS); /* three round trips, after which the proof has arrived */
+    run(6 * NEARBY_NS); /* three round trips: time for the connection and all handshake messages */
 }
 
 void puppet_meet(struct puppet *puppet)

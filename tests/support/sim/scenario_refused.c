@@ -1,7 +1,7 @@
 #include "support/sim/scenario_refused.h"
 
 const struct refused refused[] = {
-    /* lines with nodes */
+    /* "nodes =" lines */
     {"[scenario]\nseed = 1\n", ": there are no nodes; [scenario] needs a line such as: nodes ="},
     {"[scenario]\nnodes = desk\n",
      ":2: nodes: \"desk\": a nodes line begins with a count and a name, such as: 2 desk"},
@@ -53,7 +53,7 @@ const struct refused refused[] = {
      "group a: [limits] peers (99) is more than members (9)"},
     {"[scenario]\nnodes = 2 a,, up 1 MB/s\n", "a clause is missing before a comma"},
     {"[scenario]\nnodes = 2 a,\n", "a clause is missing at the end"},
-    /* lines with a link */
+    /* "link =" lines */
     {SCENARIO_BASE "link = desk laab, rtt 1 ms\n",
      ":4: link: \"desk laab\": there is no region laab; did you mean lab?"},
     {SCENARIO_BASE "link = desk moon, rtt 1 ms\n", "there is no region moon; known: desk, lab"},
@@ -129,7 +129,7 @@ const struct refused refused[] = {
     {SCENARIO_BASE "fault = poison desk, with flipped labels, from 1 s to 2 s\n",
      "labels are flipped during the whole run; leave out from"},
     {SCENARIO_BASE "fault = churn, every 5 s\n", "away is missing; write: churn X, every D"},
-    /* lines with an expectation */
+    /* "expect =" lines */
     {SCENARIO_BASE "expect = acuracy >= 0.8\n", "unknown word acuracy; did you mean accuracy?"},
     {SCENARIO_BASE "expect = accuracy 0.8\n", ">= or <= is missing; write: accuracy >= 0.88 by"},
     {SCENARIO_BASE "expect = accuracy >= 88\n", "an accuracy is 0 to 1"},

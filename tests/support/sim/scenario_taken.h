@@ -6,8 +6,8 @@
 
 #include "scenario/scenario.h"
 
-/* strikes: which nodes of SCENARIO_BASE the fault strikes. A digit per node: 1 = in the fault's set
- * a, 2 = in b, 3 = in both. */
+/* strikes: which nodes of SCENARIO_BASE the fault strikes. A digit per node: 0 = in neither set of
+ * the fault, 1 = in set a, 2 = in set b, 3 = in both. */
 struct taken_fault {
     const char *line;
     enum fault_kind kind;
