@@ -24,7 +24,7 @@ static uint64_t entry_by_entry(const struct update *update)
     return digest;
 }
 
-/* Draws an update whose indexes and levels may be any value of their ranges. */
+/* Draws an update with any indexes, and any levels from -LEVEL_MAX to LEVEL_MAX, also 0. */
 static struct update draw(struct rng *rng, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {

@@ -67,7 +67,7 @@ static void a_child_keeps_all_other_files(void **state)
     const int other = open_one(), removed = open_one();
     fork_files_add(removed);
     fork_files_remove(removed);
-    fork_files_remove(removed); /* the file is no longer registered */
+    fork_files_remove(removed); /* removing a file twice has no effect */
     const pid_t child = fork();
     if (child == 0)
         _exit(!is_open(other) || !is_open(removed));

@@ -68,8 +68,8 @@ static void a_round_waits_for_the_last_node(void **state)
     assert_int_equal(goal.rounds_above, 1);
 }
 
-/* On a busy machine evaluations follow the clock, while the model barely changes. Such rounds do
- * not count. */
+/* A round does not count if fewer than GOAL_APART samples were learned since the last round that
+ * counted. On a busy machine evaluations follow the clock, while the model barely changes. */
 static void rounds_lie_samples_apart(void **state)
 {
     (void)state;

@@ -93,7 +93,7 @@ static void counts_the_rows_that_do_not_fit(void **state)
     (void)state;
     draw(50, 60, 24, 80);
     assert_int_equal(lines(), 24);
-    /* 12 lines for two tables: 6 each, with a heading and a last line */
+    /* 12 lines for two tables, 6 each: a heading, four rows, and the number of hidden rows */
     assert_non_null(strstr(screen, "\nl3 "));
     assert_null(strstr(screen, "\nl4 "));
     assert_non_null(strstr(screen, "  and 46 more\n\nMEMBER"));

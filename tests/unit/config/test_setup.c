@@ -223,8 +223,8 @@ struct text_file {
     char setting[96]; /* assignment that names the file */
 };
 
-/* Writes `count` bytes that alternate between 0 and `odd`. As tokens of two bytes they are 256 *
- * odd. */
+/* Writes `count` bytes that alternate between 0 and `odd`. Read as tokens of two bytes, all tokens
+ * are 256 * odd. */
 static struct text_file text_of(size_t count, char odd, const char *key)
 {
     struct text_file text = {.path = "/tmp/hearsay-setup-XXXXXX"};
@@ -263,7 +263,7 @@ static void sequences_are_loaded_as_is_said(void **state)
             fail_msg("%s", problem.text);
         assert_int_equal(train.count, 1000 / train.token_bytes / 20 - 1);
         assert_int_equal(test.count, (402 / test.token_bytes - 1) / 20);
-        /* classes of training and test data together */
+        /* the training data have the classes of training and test data together */
         assert_int_equal(train.classes, i ? 513 : 256);
         arena_init(&arena, 64u << 20);
         if (setup_model(&config, 8, &train, &arena, backend, &made, &problem) != OK)

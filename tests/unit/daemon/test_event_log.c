@@ -114,7 +114,8 @@ static void a_node_without_peers_or_without_a_failed_call_is_not_alone(void **st
     reach_start(&reach, 0, SECOND_NS);
     reach_on_note(&reach, &note);
     assert_false(reach_is_alone(&reach, 100 * SECOND_NS));
-    reach_start(&reach, 1, SECOND_NS); /* the only configured peer is the node itself */
+    /* no dial has failed, as if the only configured peer were the node itself */
+    reach_start(&reach, 1, SECOND_NS);
     assert_false(reach_is_alone(&reach, 100 * SECOND_NS));
     reach_on_note(&reach, &note);
     assert_false(reach_is_alone(&reach, SECOND_NS + REACH_ALONE_NS - 1));
@@ -157,7 +158,8 @@ static void a_peer_of_another_model_shuts_out_who_never_had_a_neighbour(void **s
     struct reach reach;
     reach_start(&reach, 2, SECOND_NS);
     reach_on_note(&reach, &failed);
-    assert_false(reach_is_shut_out(&reach, late)); /* the first peer has not refused yet */
+    /* no peer has refused: a failed dial is no refusal */
+    assert_false(reach_is_shut_out(&reach, late));
     reach_on_note(&reach, &other);
     reach_on_note(&reach, &failed);
     assert_false(reach_is_shut_out(&reach, late - 1));

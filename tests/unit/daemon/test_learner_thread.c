@@ -366,7 +366,8 @@ static void let_step_end(void)
 
 static const struct action read_all = {.kind = ACTION_READ, .first = 0, .entries = 21};
 
-/* Earlier orders that wait for the end of the step are not in the block and have no answer yet. */
+/* The block does not contain updates of earlier orders, which wait for the end of the step and have
+ * no answer yet. */
 static void the_base_is_read_while_a_step_lasts(void **state)
 {
     (void)state;

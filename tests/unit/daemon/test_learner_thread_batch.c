@@ -187,7 +187,7 @@ static void no_more_steps_are_made_in_a_second_than_was_asked_for(void **state)
     assert_int_equal(learner_samples(learner), SLOW_STEPS * 32);
 }
 
-/* The learner's pace allows the next step only in an hour. */
+/* The learner's pace allows the next step only after an hour. */
 static void orders_are_performed_while_a_step_is_waited_for(void **state)
 {
     (void)state;

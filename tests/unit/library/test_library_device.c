@@ -16,7 +16,7 @@
 
 #define PROGRAMS 3
 #define STEPS    200
-#define TARGET   0.05 /* part of the first weights' loss that must be reached */
+#define TARGET   0.05 /* fraction of the initial weights' loss that training must reach */
 
 static struct backend *open_gpu(void)
 {

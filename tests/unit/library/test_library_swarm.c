@@ -15,7 +15,7 @@
 #include "support/library/program.h"
 
 #define STEPS  400
-#define TARGET 0.02 /* part of the first weights' loss that must be reached */
+#define TARGET 0.02 /* fraction of the initial weights' loss that training must reach */
 
 static void close_all(struct program *programs, int count)
 {
@@ -230,8 +230,8 @@ static void programs_that_finish_hold_one_model(void **state)
     assert_int_equal(pthread_barrier_destroy(&together), 0);
 }
 
-/* Weights from 1 on are multiples of two units, and updates of other nodes move the base by any
- * number of units. The difference is rounding, which no publication can remove. */
+/* Weights from 1 to 2 are multiples of two units, and updates of other nodes move the base by any
+ * number of units. The difference is a rounding error, which no publication can remove. */
 static void finishing_publishes_no_rounding(void **state)
 {
     struct program programs[2];

@@ -210,7 +210,7 @@ static void calls_without_a_node_are_refused(void **state)
     }
 }
 
-/* Opens a node whose only peer does not answer. After ten seconds it trains alone. */
+/* Opens a node whose only peer does not answer. The node trains alone after ten seconds. */
 static void open_one(struct program *program, const char *name)
 {
     program_init(program, name, 9);

@@ -235,7 +235,7 @@ static void floats_that_look_like_classes_are_learned_as_those_if_they_are_doubl
     assert_true(!dataset_is_regression(&set) && set.look == LOOK_FLOAT_LABELS && set.classes == 4);
     assert_int_equal(set.labels[7], 3);
     dataset_free(&set);
-    load_floats_as("<f8", DATASET_TASK_AUTO, 7); /* some classes have fewer than four samples */
+    load_floats_as("<f8", DATASET_TASK_AUTO, 7); /* each class has fewer than four samples */
     assert_true(dataset_is_regression(&set) && set.look == LOOK_WHOLE_NUMBERS);
     dataset_free(&set);
     load_floats_as("<f4", DATASET_TASK_AUTO, 4);

@@ -46,7 +46,8 @@ static const struct attention_case later[] = {
 static float in[IN_MAX], out[OUT_MAX], gradient[OUT_MAX], in_gradient[IN_MAX], log_sums[OUT_MAX];
 static double want_out[OUT_MAX], want_in_gradient[IN_MAX], want_log_sums[OUT_MAX];
 
-/* true: the backend multiplies in bfloat16, so values between two products have 8 bits. */
+/* true: the backend multiplies in bfloat16, so values between two products have 8 significant bits.
+ */
 static bool rounds;
 
 static double nmse_max(void)

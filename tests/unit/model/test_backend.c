@@ -98,7 +98,8 @@ static void dense_reference(struct dense_case c, enum activation activation)
     }
 }
 
-/* The logits operation adds gradients of some rows at a time. */
+/* The logits operation computes gradients of some rows at a time, and adds them to those of earlier
+ * rows. */
 static void a_dense_gradient_may_be_added_to_what_is_there(void **state)
 {
     for (size_t i = 0; i < DENSE_CASES; i++) {

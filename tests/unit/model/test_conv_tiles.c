@@ -87,7 +87,8 @@ static void sums_are_right_in_every_width_at_every_size(void **state)
                     check_sum(tiles, rows, all_places[p], taps, taps % 4 == 3);
 }
 
-/* Values between two images are overwritten, not added to. */
+/* Compares only positions of images. `sum` also writes behind an image, where values do not matter.
+ */
 static void two_partial_products_add_up(void **state)
 {
     (void)state;

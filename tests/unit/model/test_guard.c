@@ -110,7 +110,7 @@ static void steps_that_take_no_time_have_to_last_for_five_seconds(void **state)
         note(guard_on_steps(&guard, now_ns, 1, BATCH, BATCH * 2.3));
     }
     assert_int_equal(found[found_count - 1], GUARD_SLOWED);
-    assert_int_equal(guard.halvings, 1); /* the halved rate also gets a thousand steps */
+    assert_int_equal(guard.halvings, 1); /* the next halving needs GUARD_AGAIN_STEPS more steps */
 }
 
 static void a_collapse_halves_the_rate_and_is_reported_once_as_rising(void **state)

@@ -45,8 +45,8 @@ static int stand_in_opens(void **state)
     return host_backend_opens(state);
 }
 
-/* Computes y[rows, columns] from matrices of ones with inner dimension `depth`. Each test has other
- * shapes. */
+/* Computes y[rows, columns] from matrices of ones with inner dimension `depth`. Each test uses its
+ * own shapes, because the process times the algorithms of a shape only once. */
 static void multiply(int rows, int columns, int depth)
 {
     const size_t in = (size_t)rows * (size_t)depth, weights = (size_t)columns * (size_t)depth;

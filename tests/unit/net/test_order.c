@@ -179,7 +179,7 @@ static void refuses_signed_but_malformed_orders(void **state)
     assert_malformed(&order, 8, ORDER_ADMIT, 1);
     assert_malformed(&order, 8, 0, 1);
     assert_malformed(&order, 8, ORDER_REKEY + 1, 1);
-    assert_malformed(&another, 9, 1, 1); /* no pairs */
+    assert_malformed(&another, 9, 1, 1); /* a rekey order has no pairs */
     /* the previous key equals the new one */
     assert_malformed(&another, ORDER_HEAD_BYTES + 8, 0x3412, 2);
     assert_malformed(&order, 9, ORDER_PAIRS_MAX + 1, 1);

@@ -116,7 +116,7 @@ static void slow_steps_do_not_delay_the_first_six_publications(void **state)
     for (measured.publications = 0; measured.publications < 8; measured.publications++)
         assert_near(outer_step_of(&measured).interval_s, measured.publications < 6 ? 1 : 0.2 + 4);
     measured.publications = 0;
-    measured.bytes_per_s = 1000; /* larger publications are then worth their heads */
+    measured.bytes_per_s = 1000; /* a rumor's head is a twentieth of what the line sends in 3 s */
     assert_near(outer_step_of(&measured).interval_s, 3);
     measured.interval_s = 7;
     assert_near(outer_step_of(&measured).interval_s, 7);

@@ -259,7 +259,7 @@ static void a_record_ends_with_training(void **state)
 {
     (void)state;
     const char *sets[] = {"scenario.evaluate_s=4",
-                          "scenario.evaluate_samples=1"}; /* right or wrong */
+                          "scenario.evaluate_samples=1"}; /* an accuracy on one sample is 0 or 1 */
     struct played played = play_with("gossip", sets, 2);
     struct record record;
     record_of(&played.outcome, &record);

@@ -13,13 +13,13 @@ static void a_push_takes_half_of_the_share(void **state)
     assert_int_equal(stage->posts_count, 1);
     assert_true(stage->posts[0].message.weight == 0.25 && stage->posts[0].to == 1);
     assert_int_equal(stage->posts[0].message.bytes, 4 * 2 + 4);
-    stage_deliver(stage, 0); /* half of 0 and a quarter of 3 */
+    stage_deliver(stage, 0); /* mean of 0 with weight 1/2 and 3 with weight 1/4 */
     assert_float_equal(stage_weights(stage, 1)[0], 1, 1e-6);
     assert_float_equal(stage_weights(stage, 1)[1], 2, 1e-6);
     assert_true(stage_weights(stage, 0)[0] == 3); /* a pushing worker keeps its weights */
     stage_step(stage, 1, (const float[]){8, 0});
     assert_true(stage->posts[0].message.weight == 0.375 && stage->posts[0].to == 0);
-    stage_deliver(stage, 0); /* a quarter of 3 and three eighths of 9 */
+    stage_deliver(stage, 0); /* mean of 3 with weight 1/4 and 9 with weight 3/8 */
     assert_float_equal(stage_weights(stage, 0)[0], 6.6, 1e-5);
     stage_step(stage, 0, NULL);
     assert_true(stage->posts[0].message.weight == 0.3125);

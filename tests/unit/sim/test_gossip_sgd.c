@@ -33,7 +33,7 @@ static void pushed_weights_count_as_much_as_own_weights(void **state)
     assert_true(stage->posts_count == 1 && stage->posts[0].message.bytes == 4);
     assert_true(stage_may_step(stage, 0));
     stage_step(stage, 0, (const float[]){3});
-    stage_deliver_all(stage); /* 0, 9 and 12 */
+    stage_deliver_all(stage); /* worker 1 averages 0, 9 and 12 */
     assert_float_equal(stage_weights(stage, 1)[0], 7, 1e-5);
     assert_true(stage_weights(stage, 0)[0] == 12);
     stage_step(stage, 1, NULL);

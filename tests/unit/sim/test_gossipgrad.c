@@ -22,11 +22,12 @@ static void receivers_are_a_permutation_in_each_step(void **state)
         for (uint32_t i = 0; i < 6; i++)
             assert_int_equal(senders[i], 1);
         for (uint32_t i = 0; round % 3 == 1 && i < 6; i++)
-            /* distance 2, with the same permutation, is two steps of distance 1 */
+            /* the second round of each permutation sends to distance 2 */
             second[i] = to[i];
         if (round % 3 == 2)
             for (uint32_t i = 0; i < 6; i++)
-                assert_int_equal(to[i], second[second[i]]); /* at distance 4 */
+                /* distance 4 in the third round is twice distance 2 */
+                assert_int_equal(to[i], second[second[i]]);
     }
     for (uint32_t i = 0; i < 6; i++)
         for (uint32_t j = 0; j < 6; j++)

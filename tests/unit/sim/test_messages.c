@@ -72,7 +72,8 @@ static void send(struct net *net, uint64_t number, uint64_t bytes, uint32_t prio
                   &(struct sim_message){.bytes = bytes, .number = number, .priority = priority});
 }
 
-/* The call is answered after 80 ms, 125,000 bytes take a second, and the way takes 40 ms. */
+/* The connection is open after 80 ms. 125,000 bytes leave in a second, and the last one travels for
+ * 40 ms. */
 static void a_message_arrives_when_its_last_byte_does(void **state)
 {
     (void)state;

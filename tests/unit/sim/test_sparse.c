@@ -200,7 +200,9 @@ static void unsent_entries_are_sent_later(void **state)
     assert_true(error < 0.1);
     memset(fixture.progress, 0, PARAMETERS * sizeof *fixture.progress);
     sparse_compressor.compress(sparse, 0, fixture.progress,
-                               PARAMETERS); /* the unsent entries are node 1's */
+                               /* node 0 has no unsent entries; those of the loop above are node 1's
+                                */
+                               PARAMETERS);
     assert_int_equal(entries_of(fixture.progress), 0);
     sparse_compressor.end(sparse);
     free(first);

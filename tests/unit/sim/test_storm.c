@@ -1,4 +1,4 @@
-/* Storms: drawn from a seed, reproducible, and run many at once. */
+/* Storms are drawn from a seed and reproducible, and many can run at once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -70,7 +70,7 @@ static void an_abandoned_save_leaves_no_file(void **state)
     assert_null(file_of(&disk, 3));
     story_part = 1500;
     must_load(&disk, 2, 0);
-    series.next = 4; /* a number is not used twice */
+    series.next = 4; /* the number of the abandoned generation, 3, is not used again */
     assert_int_equal(save(&disk), OK);
     must_load(&disk, 4, 0);
 }
