@@ -17,7 +17,7 @@ struct comparison {
     double targets[TARGETS_MAX];
     uint32_t targets_count;
     bool is_tuned;
-    const char *command; /* repeats the comparison */
+    const char *command; /* command line that repeats the comparison */
 };
 
 /* Writes a sentence that names the strategies that finished no round. Returns false, and writes an
@@ -31,7 +31,7 @@ void comparison_sentence(const struct comparison *comparison, uint32_t target, c
 void comparison_print(FILE *out, const struct comparison *comparison);
 void comparison_json(FILE *out, const struct comparison *comparison);
 
-/* Writes the files to the folder of the comparison. Returns FAILED if one cannot be written. */
+/* Writes the files to the folder of the comparison. Returns FAILED if a file cannot be written. */
 enum error comparison_write(const struct comparison *comparison, struct problem *problem) MUST_USE;
 
 #endif

@@ -65,8 +65,8 @@ bool plan_play(struct plan *plan);
 /* Chooses for each strategy the settings of the trial with the best score_curve. */
 void plan_choose(struct plan *plan);
 
-/* Reads the settings of each strategy from the compare.json of another comparison. Strategies
- * missing there keep their settings. Returns MISSING if the file is unreadable or no JSON,
+/* Reads the settings of each strategy from the compare.json of another comparison. A strategy that
+ * the file lacks keeps its settings. Returns MISSING if the file is unreadable or not JSON,
  * MALFORMED if it has no strategies. */
 enum error plan_settings(struct plan *plan, const char *path, struct problem *problem) MUST_USE;
 

@@ -5,7 +5,7 @@
 #include "base/amount.h"
 
 #define BAR_WIDTH       24
-#define FIRST_S         5 /* time until the first estimate, in seconds */
+#define FIRST_S         5 /* seconds until the first estimate, unless a play finishes earlier */
 #define EACH_S          60
 #define EACH_TERMINAL_S 1
 

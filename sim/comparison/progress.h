@@ -2,8 +2,9 @@
  *
  *   finished plays, parts of running plays ─► progress_text
  *
- * The estimate assumes that the remaining plays take the same time per virtual second. No function
- * reads a clock: the caller passes the time. Tests: tests/unit/sim/test_comparison.c.
+ * The estimate assumes that the remaining plays take as long per virtual second as the earlier
+ * ones. No function reads a clock: the caller passes the time. Tests:
+ * tests/unit/sim/test_comparison.c.
  */
 #ifndef HEARSAY_SIM_COMPARISON_PROGRESS_H
 #define HEARSAY_SIM_COMPARISON_PROGRESS_H
@@ -24,7 +25,7 @@ struct progress {
     const char *word; /* "plays" or "trials" */
     double begin_s;
     double said_s;    /* time of the last line; begin_s = none yet */
-    bool is_terminal; /* a line overwrites its previous one */
+    bool is_terminal; /* each line overwrites the previous line */
 };
 
 /* Writes a bar, the number of plays so far and the estimated time left. is_tenths: the number

@@ -25,8 +25,9 @@ struct record {
     /* Final accuracy and loss of the base on the whole test set; NAN = not measured. */
     double accuracy;
     double loss;
-    double sent_bytes;  /* bytes sent until the end of training, mean over the nodes */
-    double computing;   /* local steps of all nodes as a fraction of the possible ones */
+    double sent_bytes; /* bytes sent until the end of training, mean over the nodes */
+    /* local steps of all nodes, as a fraction of the steps that their speeds allow */
+    double computing;
     double link_use;    /* mean utilisation of the limited links; NAN = no link is limited */
     double busiest_use; /* utilisation of the busiest limited link; NAN = no link is limited */
 };

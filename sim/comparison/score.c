@@ -107,8 +107,8 @@ struct band score_bytes(const struct plan *plan, uint32_t strategy, double targe
     return over_seeds(plan, strategy, BYTES, target);
 }
 
-/* Returns the median over the strategies of the first evaluation with the first seed; NAN = none
- * has one. */
+/* Returns the median over the strategies of the first evaluation with the first seed; NAN = no
+ * strategy has an evaluation. */
 static double first_value(const struct plan *plan)
 {
     double firsts[STRATEGIES_COUNT];

@@ -6,10 +6,10 @@
 
 #define TARGETS_MAX 3
 
-/* When a play reached a target; NAN = never. */
+/* When a play reached a target. Both members are NAN if it never did. */
 struct reach {
     double at_s;
-    double bytes; /* bytes sent by then, mean over the nodes */
+    double bytes; /* bytes sent until at_s, mean over the nodes */
 };
 
 /* Statistics of one value over the seeds of a strategy. */
@@ -25,7 +25,8 @@ double score_value(const struct record_point *point, enum measure measure);
 /* NAN is never better, and any number is better than NAN. */
 bool score_is_better(enum measure measure, double a, double b);
 
-/* Interpolates linearly between the two evaluations around the target. */
+/* Returns when the play first reached the target, interpolated linearly between the evaluations
+ * before and after. */
 struct reach score_reach(const struct record *record, enum measure measure, double target);
 
 /* Returns the mean over a play's evaluations, which rewards early progress; NAN = no evaluation. */

@@ -301,7 +301,7 @@ void experiment_finish(struct experiment *experiment, struct outcome *outcome,
         outcome->loss = evaluation.loss;
         outcome->tested = evaluation.samples;
         if (part > 0 && part < evaluation.samples)
-            /* The last moment is evaluated on the same samples as the others. */
+            /* The last moment is evaluated on the same samples as the other moments. */
             evaluation = experiment_mark(experiment, host_weights, part);
         if (outcome->moments_count > 0)
             store_evaluation(&outcome->moments[outcome->moments_count - 1], &evaluation);

@@ -61,7 +61,7 @@ void experiment_make_learner(void *self, uint32_t i, struct sim_learner *learner
 struct evaluation experiment_mark(struct experiment *experiment, const float *host_weights,
                                   uint32_t samples);
 
-/* Returns true if the moment at at_ns has an evaluation. None has one after an interruption. */
+/* Returns true if the moment at at_ns has an evaluation; always false after an interruption. */
 bool experiment_is_evaluation(const struct experiment *experiment, uint64_t at_ns);
 
 /* If the moment at at_ns has an evaluation, evaluates host_weights[P] and stores the result in the

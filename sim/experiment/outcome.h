@@ -14,14 +14,15 @@
 /* The swarm at one moment. Counters run from the start and cover all nodes. */
 struct moment {
     double at_s;
-    double accuracy;                /* accuracy of the base; NAN = not measured now */
-    double loss;                    /* loss of the base; NAN = not measured now */
-    double distance;                /* consensus distance (consensus.h); NAN = not measured now */
-    uint64_t samples;               /* samples on which all nodes together have trained */
+    double accuracy; /* accuracy of the base; NAN = not measured now */
+    double loss;     /* loss of the base; NAN = not measured now */
+    double distance; /* consensus distance (consensus.h); NAN = not measured now */
+    /* samples on which the nodes have trained, summed over all nodes */
+    uint64_t samples;
     uint64_t rumor_bytes_published; /* bytes of published rumors, each rumor counted once */
-    uint64_t sent_bytes;            /* including rumors */
-    uint64_t control_bytes;         /* sent besides rumors */
-    uint64_t rumors;                /* published */
+    uint64_t sent_bytes;            /* bytes sent, rumors included */
+    uint64_t control_bytes;         /* bytes sent besides rumors */
+    uint64_t rumors;                /* number of published rumors */
     uint64_t behind;    /* largest minus smallest number of rumors that a running node has */
     uint64_t in_flight; /* bytes in flight on all links */
     uint32_t running;
@@ -33,14 +34,15 @@ struct moment {
 };
 
 struct node_moment {
-    float samples_per_s; /* trained since the previous moment */
+    float samples_per_s; /* samples per second, mean since the previous moment */
     float share;         /* the node's share of the swarm's training, 0 .. 1 */
     float lag_s;         /* longest time for which the node has missed a rumor; 0 = misses none */
     float behind;        /* number of rumors that the node lacks */
     float up_use;        /* utilisation of the uplink since the previous moment; NAN = unlimited */
     float down_use; /* utilisation of the downlink since the previous moment; NAN = unlimited */
-    float rumor_bytes_published; /* since the previous moment */
-    float accuracy; /* of the node's own base (METRIC_ACCURACY_OF_ALL); NAN = not measured */
+    float rumor_bytes_published; /* bytes published since the previous moment */
+    /* accuracy of the node's own base (METRIC_ACCURACY_OF_ALL); NAN = not measured */
+    float accuracy;
 };
 
 /* A node over the whole run. */
@@ -64,8 +66,9 @@ struct node_total {
     double down_use;     /* mean utilisation of the node's downlink; NAN = unlimited */
     double accuracy; /* accuracy of the node's own model; NAN = the node has the swarm's model */
     uint64_t block_bytes; /* most bytes that the node received in blocks to fetch one base */
-    double joining_s;     /* seconds from the first start to its first step; NAN = it made none
-                             before a restart */
+    /* seconds from the first start until training began; NAN = it has not begun, or the node
+     * restarted before */
+    double joining_s;
 };
 
 struct link_total { /* traffic from one region to another */
@@ -95,7 +98,7 @@ struct link_use {
 struct outcome {
     const struct scenario *scenario;
     const char *command;    /* command that repeats the run; NULL = unknown */
-    struct moment *moments; /* [moments_count] one each virtual second, and one at the end */
+    struct moment *moments; /* [moments_count] one per virtual second, and one at the end */
     uint32_t moments_count;
     uint32_t moments_max;             /* number of moments for which `moments` has space */
     struct node_moment *node_moments; /* [moments_count][nodes]; NULL = too many nodes */
@@ -104,7 +107,7 @@ struct outcome {
     uint32_t links_count;
     struct edge *edges; /* [edges_count] from malloc; NULL = not gossip, or too many nodes */
     uint32_t edges_count;
-    struct verdict verdicts[SCENARIO_EXPECTS_MAX]; /* on the scenario's expectations */
+    struct verdict verdicts[SCENARIO_EXPECTS_MAX]; /* verdicts on the scenario's expectations */
     double stopped_s; /* virtual time of the interruption; NAN = played to the end */
     /* Accuracy and loss of the base on the whole test set; NAN = not measured. */
     double accuracy, loss;
@@ -116,7 +119,8 @@ struct outcome {
     double one_version_s; /* seconds from the end of training to one version on all nodes; NAN =
                              never */
     double copies; /* times that a node receives one rumor, mean over the second half of training */
-    /* Sent by a node besides rumors, mean over the nodes and the second half of training. */
+    /* Bytes per second that a node sends besides rumors, mean over the nodes and the second half of
+     * training. */
     double control_bytes_per_s;
     double origins;        /* number of starts of all nodes */
     uint64_t base_bytes;   /* size of one base; 0 = unknown */

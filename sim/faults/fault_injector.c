@@ -136,8 +136,8 @@ static void restart_held(struct fault_injector *injector, const struct injection
             restart(injector, injection, i);
 }
 
-/* Returns another node with node i's identity; WIRE_NOBODY = none. running: true = that node must
- * run, false = it must not. */
+/* Returns another node with node i's identity; WIRE_NOBODY = none. running: true = the returned
+ * node runs, false = it does not run. */
 static uint32_t twin_of(const struct fault_injector *injector, uint32_t i, bool running)
 {
     const struct world_node *nodes = injector->world->nodes;
@@ -368,7 +368,7 @@ static void injection_begin(struct fault_injector *injector, struct injection *i
             strike(injector, injection, i);
 }
 
-/* Leaves effects that end at a fixed time, such as clogs, as they are. */
+/* Ends the fault, except for effects that end at a fixed time anyway, such as clogs. */
 static void injection_end(struct fault_injector *injector, struct injection *injection)
 {
     if (!injection->begun)

@@ -6,8 +6,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* Time after a fault's end for which the fault explains that a member was declared dead: a record
- * expires after four record periods. NEIGHBOUR_NS: the same for a lost neighbour. */
+/* MEMBER_NS: time after a fault's end for which the fault explains that a member was declared dead,
+ * because a record expires after four record periods. NEIGHBOUR_NS: such a time for a lost
+ * neighbour. */
 #define MEMBER_NS    (60 * SECOND_NS)
 #define NEIGHBOUR_NS (NODE_PATIENCE_MAX_NS + 5 * SECOND_NS)
 

@@ -13,12 +13,13 @@ struct health {
     const struct fault_injector *injector;
     uint32_t nodes;     /* number of nodes that count */
     struct u64_set ids; /* hash of a node's id ─► 1 + index of the node */
-    /* Number of times that a node declared a healthy one dead or dropped it as silent. */
+    /* Number of times that a node declared a healthy node dead or dropped it as silent. */
     uint32_t removed;
-    uint32_t removed_node; /* healthy node that was removed first */
+    uint32_t removed_node; /* healthy node of the first such removal */
     uint32_t removed_by;
     uint64_t removed_ns;
-    uint64_t *warnings; /* [nodes] bit set of note kinds: other nodes' warnings about this one */
+    /* [nodes] bit set of note kinds: warnings that other nodes gave about the node */
+    uint64_t *warnings;
 };
 
 void health_init(struct health *health, const struct world *world,

@@ -199,7 +199,7 @@ static void on_closed(void *self, uint64_t conn)
 static enum attack draw_attack(struct hostile *hostile)
 {
     if (hostile->kind == HOSTILE_STRANGER)
-        /* Any attack on a session: a stranger's handshake fails, so no session begins. */
+        /* Any attack on a session would do: a stranger's handshake fails, so no session begins. */
         return SENDS_NO_HELLO;
     if (hostile->kind == HOSTILE_MUTE)
         return SENDS_ALL_BUT_RUMORS;
@@ -237,7 +237,7 @@ static void on_time(void *self)
 {
     struct hostile *hostile = self;
     if (now_ns(hostile) < hostile->next_ns)
-        /* The event is for an earlier outsider in this slot, or was replaced by a later one. */
+        /* The event is for an earlier outsider in this slot, or was replaced by a later event. */
         return;
     const bool stays = hostile->kind == HOSTILE_MUTE && hostile->established;
     if (hostile->conn == 0)

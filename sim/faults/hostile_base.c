@@ -68,9 +68,9 @@ static void add_head(struct hostile *hostile, const struct identity *origin, uin
     memcpy(base->history + base->origins++ * HISTORY_ENTRY_BYTES, head.bytes, HISTORY_ENTRY_BYTES);
 }
 
-/* Replaces the victim's history entry by one for a rumor that the victim has not published yet, in
- * its current or next incarnation. The victim's own key signs the entry; half of the signatures get
- * a flipped bit. */
+/* Replaces the victim's history entry by an entry for a rumor that the victim has not published
+ * yet, in its current or next incarnation. The victim's own key signs the entry; half of the
+ * signatures get a flipped bit. */
 static void add_victims_future(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;

@@ -86,13 +86,14 @@ struct hostile {
     enum attack attack; /* attack on the present connection */
     uint64_t conn;      /* id of the present connection; 0 = none */
     uint64_t call_ns;   /* time at which the attacker dialled */
-    uint64_t lasts_ns;  /* longest duration of the present connection */
-    bool established;   /* the handshake is complete, and the attack's first messages are queued */
-    bool sending;       /* a wire_send has not completed yet */
-    bool hung_up;       /* the attacker has closed the present connection */
-    uint64_t next_ns;   /* time of the attacker's next action */
-    uint64_t stamp;     /* stamp of the attacker's newest member record */
-    uint64_t received;  /* message bytes received so far on the present connection */
+    /* longest duration of the present connection, except of an established MUTE */
+    uint64_t lasts_ns;
+    bool established;  /* the handshake is complete, and the attack's first messages are queued */
+    bool sending;      /* a wire_send has not completed yet */
+    bool hung_up;      /* the attacker has closed the present connection */
+    uint64_t next_ns;  /* time of the attacker's next action */
+    uint64_t stamp;    /* stamp of the attacker's newest member record */
+    uint64_t received; /* message bytes received so far on the present connection */
     struct observed observed;
     struct false_base base;
     struct limit_stream stream;         /* kept across all connections */
@@ -110,8 +111,8 @@ void hostile_observe(struct hostile *hostile, const uint8_t *bytes, size_t count
 void hostile_random_bytes(struct hostile *hostile, uint8_t *out, size_t count);
 
 /* hostile_rumor.c: each of these three functions writes a rumor that adds nothing at any node, and
- * returns its size. Nodes must reject it, or already have it: hostile_rumor_forged may repeat one.
- */
+ * returns its size. Nodes must reject it, or already have it: hostile_rumor_forged may repeat a
+ * rumor that the victim has sent. */
 size_t hostile_rumor_early(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
 size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
 size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);

@@ -70,8 +70,8 @@ static void send_own_record(struct hostile *hostile)
     send_records(hostile, bytes, sizeof bytes);
 }
 
-/* Sends the record of another node: with a flipped bit, or signed by the attacker. One in eight
- * lacks its last byte. */
+/* Sends a record of another node: a received record with a flipped bit, or a new one that the
+ * attacker signs. One record in eight lacks its last byte. */
 static void send_forged_record(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -332,8 +332,8 @@ void hostile_introduce(struct hostile *hostile)
                                                  .whole = 1});
 }
 
-/* Waits for the victim's VERSION before sending a random one, so that their hashes differ: versions
- * with one hash must have one digest. */
+/* Before the victim's VERSION has arrived, sends no random version: its hash must differ from the
+ * victim's, because nodes demand one digest for versions with one hash. */
 void hostile_send(struct hostile *hostile)
 {
     const bool has_version = hostile->observed.has_version;

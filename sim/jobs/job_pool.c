@@ -219,7 +219,7 @@ bool job_pool_run(const struct job_pool *pool)
 {
     CHECK(pool->from <= pool->to && pool->processes > 0);
     CHECK(pool->result_bytes > 0 && pool->result_bytes <= JOB_RESULT_MAX);
-    /* One less than the number of jobs, which may be 2^64. */
+    /* The number of jobs minus 1, because the number may be 2^64. */
     const uint64_t jobs = pool->to - pool->from;
     uint32_t count = pool->processes < PROCESSES_MAX ? pool->processes : PROCESSES_MAX;
     if (jobs < count)

@@ -4,8 +4,8 @@
  *                        └────── stderr ──► pool     and one for the worker's stderr
  *
  * A worker that dies loses its job and is replaced. SIGINT and SIGTERM are blocked and polled, so
- * no signal handler or global state is needed; the pool then kills the workers. Tests:
- * tests/unit/sim/test_storm.c and test_job_pool.c.
+ * no signal handler or global state is needed; after such a signal the pool kills the workers.
+ * Tests: tests/unit/sim/test_storm.c and test_job_pool.c.
  */
 #ifndef HEARSAY_SIM_JOBS_JOB_POOL_H
 #define HEARSAY_SIM_JOBS_JOB_POOL_H
@@ -26,7 +26,7 @@ struct job_pool {
     void *self;
     /* Runs a job in a worker process and writes result[result_bytes], which is zeroed before. */
     void (*play)(void *self, uint64_t job, void *result);
-    /* Returns false to start no more jobs. */
+    /* Called with the result of a finished job. Returns false to start no more jobs. */
     bool (*done)(void *self, const void *result);
     /* Called when a job's worker has died. Returns false to start no more jobs. */
     bool (*lost)(void *self, uint64_t job, const char *why);

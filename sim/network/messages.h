@@ -1,6 +1,6 @@
 /* Whole messages over the simulated network, for strategies without hearsay's protocol.
  *
- *   messages_send ─► queue of (from, to) ─► wire: one connection a pair ─► on_message
+ *   messages_send ─► queue of (from, to) ─► wire: one connection per pair ─► on_message
  *
  * A message has a size, which the network carries, and a content, which is delivered with its last
  * byte. Messages of a pair leave by priority, but one that has started is finished first. A party's

@@ -180,8 +180,8 @@ static void on_closed(struct wire *wire, uint32_t at, int end)
         wire->owner.on_closed(wire->owner.self, party, conn, why);
 }
 
-/* Postpones an event of a paused process, or bytes for a process that reads nothing now, or nothing
- * from this connection. Returns false if the event is due now. */
+/* Postpones an event of a paused process, or bytes for a process that now reads nothing at all or
+ * nothing from this connection. Returns false if the event is due now. */
 static bool postpone(struct wire *wire, const struct event *event, enum wire_event kind,
                      uint32_t party, const struct half_connection *half)
 {

@@ -92,7 +92,7 @@ struct connection {
     struct connection_end end[2];   /* end[0]: the party that dialled */
     struct half_connection half[2]; /* half[i]: bytes towards end[i] */
     uint64_t since_ns;              /* time at which the connection was accepted */
-    const char *why;                /* reason of the close; NULL or "" = an orderly one */
+    const char *why;                /* reason of the close; NULL or "" = an orderly close */
 };
 
 /* Traffic counters of an ordered pair of regions. */

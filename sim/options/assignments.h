@@ -1,4 +1,5 @@
-/* The assignments of keys on a command line: --set KEY=VALUE, and options that stand for one. */
+/* Assignments of keys on a command line: --set KEY=VALUE, and options that stand for an
+ * assignment. */
 #ifndef HEARSAY_SIM_OPTIONS_ASSIGNMENTS_H
 #define HEARSAY_SIM_OPTIONS_ASSIGNMENTS_H
 

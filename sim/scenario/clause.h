@@ -4,7 +4,7 @@
  *     └ first   └ clause ...
  *
  * Reading consumes a clause from its front. The error of every function is MALFORMED, with a
- * sentence that tells what is wrong and quotes the clause, unless it is missing. Outputs are
+ * sentence that tells what is wrong. It quotes the clause, unless the clause is empty. Outputs are
  * written only on OK. Tests: tests/unit/sim/test_scenario*.c.
  */
 #ifndef HEARSAY_SIM_SCENARIO_CLAUSE_H
@@ -53,7 +53,7 @@ enum error clause_size(struct clause *clause, uint64_t *bytes, struct problem *p
 enum error clause_percent(struct clause *clause, double *fraction,
                           struct problem *problem) MUST_USE;
 
-/* The word `unlimited` gives 0. */
+/* Reads a rate. The word `unlimited` gives 0. */
 enum error clause_rate(struct clause *clause, uint64_t *bytes_per_s,
                        struct problem *problem) MUST_USE;
 

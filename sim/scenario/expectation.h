@@ -37,13 +37,14 @@ enum metric {
     /* joined by 90 s; joined within 10 s of 60 s: at the end of this period every running node has
      * a complete base, and has begun to train unless it only forwards rumors. */
     METRIC_JOINED,
-    METRIC_REMOVED,    /* no healthy node removed: no node is declared dead, or given up as silent,
-                          without a fault that explains it (fault_injector_explains) */
-    METRIC_NO_ALARM,   /* no alarm: no guard of a node or of the base warns */
-    METRIC_ALARM,      /* alarm by 40 s; alarm within 25 s of 60 s: the first warning of any guard
-                          comes in this period */
-    METRIC_LAST_TENTH, /* last tenth >= best tenth - 0.3 points: mean accuracy of the base over the
-                          last tenth of the evaluations, relative to the best consecutive tenth */
+    METRIC_REMOVED,  /* no healthy node removed: no node is declared dead, or given up as silent,
+                        without a fault that explains it (fault_injector_explains) */
+    METRIC_NO_ALARM, /* no alarm: no guard of a node or of the base warns */
+    METRIC_ALARM,    /* alarm by 40 s; alarm within 25 s of 60 s: the first warning of any guard
+                        comes in this period */
+    /* last tenth >= best tenth - 0.3 points: mean accuracy of the base over the last tenth of the
+     * evaluations before the end of training, minus the mean of the best consecutive tenth */
+    METRIC_LAST_TENTH,
     /* steps of core >= 95 % from 60 s to 90 s: local steps of the group's slowest node, as a
      * fraction of the steps that its speed allows. The value falls if a node pauses, has not begun
      * to train, or makes its learner wait. */
@@ -52,11 +53,11 @@ enum metric {
      * relative to the period of equal length before. The value falls if transfers of bases take
      * link capacity or budget from rumors. */
     METRIC_PUBLISHED_BY,
-    METRIC_ACCURACY_OF_ALL, /* accuracy of all >= 0.8 from 60 s to 90 s: accuracy of the worst
-                               node's own base at every measured moment; within 60 s of 90 s: at one
-                               measured moment. A base under replacement counts as it is. Nodes
-                               that do not train, or not yet, do not count. The bound may be
-                               relative (enum bound) */
+    /* accuracy of all >= 0.8 from 60 s to 90 s: accuracy of the worst node's own base at every
+     * measured moment; within 60 s of 90 s: at one measured moment. A base that is being replaced
+     * counts as it is. Nodes that do not train, or not yet, do not count. The bound may be relative
+     * (enum bound) */
+    METRIC_ACCURACY_OF_ALL,
     /* blocks <= 1.1 x base: largest number of bytes that a node received in blocks to fetch one
      * base, relative to four bytes per parameter. */
     METRIC_BLOCKS,
@@ -79,7 +80,8 @@ struct expect {
     double value;
     uint64_t from_ns; /* start of the period; 0 = start of the run */
     uint64_t by_ns;   /* end of the period; 0 = end of the run */
-    bool once;        /* ACCURACY_OF_ALL: need hold at only one moment of the period */
+    /* ACCURACY_OF_ALL: the condition need hold at only one moment of the period */
+    bool once;
     enum bound bound; /* ACCURACY_OF_ALL */
     uint32_t group;   /* STEPS_OF, PUBLISHED_BY: index of the group */
     char text[96];    /* the condition as written in the scenario */

@@ -8,7 +8,7 @@
  * lasts permanently, or lasts FAULT_SHORT_NS, depending on its kind. X, A and B in a line are sets
  * of nodes: a group, a node (desk/1), a region, `all`, `any`, or `any` of a group or region (any
  * desk). `any` draws one of the nodes that run when the fault begins. An empty b means all nodes
- * except a.
+ * that the fault does not strike.
  */
 #ifndef HEARSAY_SIM_SCENARIO_FAULT_H
 #define HEARSAY_SIM_SCENARIO_FAULT_H
@@ -29,7 +29,8 @@ enum fault_kind {
      * a random duration (an overloaded machine). `any` draws a node in each period. */
     FAULT_PAUSE,
     /* "partition A | B, from T to T [, every D]": nothing passes between A and B. "A > B"
-     * (one_way): nothing passes from A to B. "every D": the partition comes and goes. */
+     * (one_way): nothing passes from A to B. "every D": the partition lasts for the first half of
+     * each period D. */
     FAULT_PARTITION,
     FAULT_CLOG,  /* "clog X, from T to T": uplink and downlink of X carry almost nothing. */
     FAULT_RESET, /* "reset A B, at T": every connection between A and B breaks. */
@@ -102,7 +103,7 @@ enum poison {
 enum ruin {
     RUIN_RATE,   /* rate N (default 50): multiplies the learning rate by N */
     RUIN_LABELS, /* shuffled labels: permutes the labels of the node's training samples */
-    RUIN_LAYER,  /* dead layer: silences the first layer with biases, unless it is the output */
+    RUIN_LAYER,  /* dead layer: silences the first layer with biases that is not the output layer */
     RUINS
 };
 
@@ -125,7 +126,8 @@ struct fault {
     uint64_t from_ns;
     uint64_t to_ns;
     struct node_set a; /* set X or A of the line: the nodes that the fault strikes */
-    struct node_set b; /* PARTITION, RESET: the other side; empty = all nodes except a */
+    /* PARTITION, RESET: the other side; empty = all nodes that the fault does not strike */
+    struct node_set b;
     bool any;          /* the fault strikes one running node of a, drawn at random */
     bool one_way;      /* PARTITION: only the direction from a to b is cut */
     uint64_t every_ns; /* period of CHURN, recurring PAUSE or flapping PARTITION */

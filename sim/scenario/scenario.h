@@ -59,7 +59,8 @@ struct group {
     uint64_t memory_bytes;   /* memory 2 GB: only shown in the report; 0 = none */
     double data;             /* data 2: relative size of the nodes' shards (default 1) */
     bool dials_only;         /* dials only: the nodes are behind a NAT and accept no connections */
-    char set[SCENARIO_SETS_MAX][128]; /* set exchange.bytes_per_s=5000: only for these nodes */
+    /* set exchange.bytes_per_s=5000: a key for the nodes of this group only */
+    char set[SCENARIO_SETS_MAX][128];
     uint32_t sets;
 };
 

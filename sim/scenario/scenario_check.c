@@ -50,8 +50,8 @@ static enum error check_device(const struct scenario *scenario, struct problem *
     return OK;
 }
 
-/* Checks, for streaming_diloco, that each fragment has a step of its own, and that its exchange
- * ends no later than the next one starts. */
+/* Checks, for streaming_diloco, that each fragment has a step of its own, and that the exchange of
+ * a fragment ends no later than the next exchange starts. */
 static enum error check_rounds(const struct scenario *scenario, struct problem *problem)
 {
     const struct strategy_settings *rounds = &scenario->settings;

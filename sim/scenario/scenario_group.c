@@ -143,7 +143,8 @@ static const struct {
     enum error (*read)(struct group *group, struct clause *clause, struct problem *problem);
     bool again; /* a nodes line may contain this clause more than once */
 } words[] = {
-    /* The first entry stands for a clause that begins with a number, the others for their word. */
+    /* The first entry stands for a clause that begins with a number. Each other entry stands for a
+     * clause that begins with its word. */
     {"samples/s", read_speed, false}, {"up", read_up, false},         {"down", read_down, false},
     {"region", read_region, false},   {"from", read_from, false},     {"until", read_until, false},
     {"stall", read_stall, false},     {"memory", read_memory, false}, {"data", read_data, false},

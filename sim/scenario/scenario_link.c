@@ -6,7 +6,8 @@
 
 /* A link line during parsing. */
 struct reading {
-    /* From the first region to the second; with `all`, of every pair without its own link line. */
+    /* Path from the first region to the second; if `all`, path of every pair without its own link
+     * line. */
     struct path path;
     struct rate back; /* rate from the second region to the first */
     bool all;         /* link = all */

@@ -28,10 +28,11 @@ struct line {
 
 struct loader {
     const char *path;
-    struct config_load load; /* a node's configuration, read so far, with the line of each key */
+    /* a node's configuration as read until now, with the line of each key */
+    struct config_load load;
     struct scenario_keys keys;
     struct strategy_lines lines_of_keys;
-    struct scenario scenario; /* read so far */
+    struct scenario scenario; /* the scenario as read until now */
     struct scenario_links links;
     int group_line[SCENARIO_GROUPS_MAX]; /* [group] line of the file that defines the group */
     uint32_t lines_count;

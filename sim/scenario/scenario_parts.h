@@ -37,7 +37,8 @@ struct scenario_keys {
 
 void scenario_keys_defaults(struct scenario_keys *keys);
 
-/* line: number in the file, which may set a key only once; 0 = --set, which may repeat. */
+/* line: number of the line in the file, which may set each key only once; 0 = --set, which may set
+ * a key again. */
 enum error scenario_keys_set(struct scenario_keys *keys, const char *name, const char *value,
                              int line, struct problem *problem) MUST_USE;
 void scenario_keys_apply(const struct scenario_keys *keys, struct scenario *scenario);

@@ -19,8 +19,9 @@ const struct config_key *strategy_key_at(size_t i);
 
 void strategy_keys_defaults(struct strategy_settings *settings);
 
-/* line: number in the file, which may set a key only once; 0 = --set, which may repeat. Returns
- * MALFORMED with a sentence for an unknown or repeated key, or a wrong value. */
+/* line: number of the line in the file, which may set each key only once; 0 = --set, which may set
+ * a key again. Returns MALFORMED with a sentence for an unknown or repeated key, or a wrong
+ * value. */
 enum error strategy_keys_set(struct strategy_settings *settings, struct strategy_lines *lines,
                              const char *name, const char *value, int line,
                              struct problem *problem) MUST_USE;

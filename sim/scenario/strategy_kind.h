@@ -87,7 +87,8 @@ struct strategy_settings {
     /* Keys of downpour. */
     uint32_t push_steps;
     uint32_t fetch_steps; /* steps between two fetches; CONFIG_AUTO = as many as push_steps */
-    bool average; /* at each push, a worker sends weights and waits for the mean of all workers' */
+    /* at each push, a worker sends its weights and waits for the mean of all workers' weights */
+    bool average;
 
     /* Keys of dlion. */
     bool batch_by_speed; /* divide the batches by the speeds of the nodes */

@@ -16,7 +16,7 @@
 #include "storm/storm_votes.h"
 
 #define LOOK_NS (100 * MS_NS)
-/* Time for a leaver after its grace time: it sends LEAVE and closes its connections. */
+/* Time in which a leaving node must send BYE and close its connections after its grace time. */
 #define LEAVE_NS  (5 * SECOND_NS)
 #define PAUSED_NS (100 * MS_NS)
 #define WHY_BYTES 200
@@ -285,7 +285,7 @@ static void wait_for_members(struct play *play, uint64_t from_ns)
 }
 
 /* Waits until all running nodes have the newest swarm key. Fails at STORM_HEAL_NS after from_ns, or
- * if a member that was expelled before the newest order has that key. */
+ * if the member that the operator has expelled has that key. */
 static void wait_for_key(struct play *play, uint64_t from_ns)
 {
     const struct storm_plan *plan = &play->plan;

@@ -4,8 +4,9 @@
  *
  * Each kind of fault (fault.h) except RUIN is present with probability one half. A storm fails if
  * an invariant is violated (check.h). It also fails if the nodes do not reach one version and key
- * within STORM_HEAL_NS after training, or do not count the same members within STORM_FORGET_NS. A
- * seed always plays the same storm, bit for bit. Tests: tests/unit/sim/test_storm.c.
+ * within STORM_HEAL_NS after training, or do not count the same members within STORM_FORGET_NS; or
+ * if a node does not leave in time when told, or is down after the faults. A seed always plays the
+ * same storm, bit for bit. Tests: tests/unit/sim/test_storm.c.
  */
 #ifndef HEARSAY_SIM_STORM_STORM_H
 #define HEARSAY_SIM_STORM_STORM_H

@@ -21,7 +21,7 @@
 #define INCARNATIONS  3    /* typical number of incarnations of a publishing node */
 
 #define EXPEL_EACH 4 /* one storm in this many expels a node */
-#define REKEY_EACH 4 /* one storm in this many gets another swarm key */
+#define REKEY_EACH 4 /* in one storm in this many the operator changes the swarm key */
 
 enum stream {
     STREAM_SWARM,
@@ -58,14 +58,14 @@ static uint64_t serve_least(const struct storm_plan *plan)
 /* Each draw has its own statement, because the order of the draws defines the storm. */
 static void draw_limits(struct storm_plan *plan, struct rng *rng)
 {
-    /* Enough for all nodes and outsiders, and for connections that are closing. */
+    /* A node may connect to all other nodes and outsiders while older connections close. */
     const uint32_t peers_min = plan->nodes + 8;
     const uint32_t peers_most = peers_min < 24 ? 32 : peers_min + 8;
     struct node_options *options = &plan->options;
     struct node_limits *limits = &options->limits;
     limits->members_max = 128;
     limits->incarnations_max = 1024;
-    /* Enough for all publishing nodes. */
+    /* Each BLOCK can list an origin of every publishing node. */
     limits->listed_max = plan->nodes + 2 + (uint32_t)(plan->seed % 8);
     limits->notes_per_s = 10;
     limits->peers_max = (uint32_t)between(rng, peers_min, peers_most);
@@ -74,7 +74,7 @@ static void draw_limits(struct storm_plan *plan, struct rng *rng)
     limits->handshake_ns = between(rng, 5, 10) * SECOND_NS;
     limits->silence_ns = between(rng, 2, 6) * SECOND_NS;
     options->grace_ns = between(rng, 20, 30) * SECOND_NS;
-    /* Enough for at least one message. */
+    /* The queue holds at least one message of the largest size. */
     limits->send_queue_bytes = (size_t)(66 << 10) << rng_below(rng, 5);
 }
 
@@ -289,15 +289,15 @@ static uint64_t draw_span_ns(struct rng *rng, enum fault_kind kind)
     return between_log(rng, spans[kind][0], spans[kind][1]) * MS_NS;
 }
 
-/* A jump back is shorter than the time between two starts of a node. So the node's next incarnation
- * has a higher number even if the node has lost its disk. */
+/* Draws a jump of a clock, in seconds. A jump back is shorter than the time between two starts of a
+ * node. So the node's next incarnation has a higher number even if the node has lost its disk. */
 static double draw_jump_s(struct rng *rng)
 {
     return one_in(rng, 2) ? -0.3 * rng_uniform(rng) : (double)between_log(rng, 1, 30000000);
 }
 
-/* Leaves out flipped labels, because few storms have data. The strength is far too low to make the
- * base wrap. */
+/* Draws a kind of poison, except flipped labels, which a storm's learners do not have. The strength
+ * is far too low to make the base wrap. */
 static void draw_poison(struct rng *rng, struct fault *fault)
 {
     fault->poison = (enum poison)(POISON_LABELS + 1 + rng_below(rng, POISONS - 1));

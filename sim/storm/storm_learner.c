@@ -40,7 +40,7 @@ uint32_t storm_gpt_parameters(void)
     return parameters;
 }
 
-/* A token is usually the previous one plus one, so that there is something to learn. */
+/* A token is usually the previous token plus 1, so that there is something to learn. */
 static void draw_text(uint8_t text[static TEXT], uint64_t seed)
 {
     struct rng rng = rng_new(seed, 0);

@@ -28,15 +28,16 @@ struct storm_node {
     uint64_t step_ns;
     uint32_t step_samples;
     uint32_t region;
-    uint32_t start;      /* number of the node's first weights (storm_starts.h) */
-    uint32_t knows;      /* bit j is set if the node knows the address of node j */
-    bool trains;         /* false: the node only forwards rumors */
-    bool dials_only;     /* the node accepts no connections */
-    bool is_older;       /* the node starts as the previous release */
-    uint64_t upgrade_ns; /* an older node's starts after it run the present release; 0 = never */
-    struct rate up;      /* rate of the node's uplink */
-    struct rate down;    /* rate of the node's downlink */
-    uint64_t stall_ns;   /* duration of a stall of the node's links */
+    uint32_t start;  /* number of the node's first weights (storm_starts.h) */
+    uint32_t knows;  /* bit j is set if the node knows the address of node j */
+    bool trains;     /* false: the node only forwards rumors */
+    bool dials_only; /* the node accepts no connections */
+    bool is_older;   /* the node starts as the previous release */
+    /* time from which an older node starts as the present release; 0 = never */
+    uint64_t upgrade_ns;
+    struct rate up;          /* rate of the node's uplink */
+    struct rate down;        /* rate of the node's downlink */
+    uint64_t stall_ns;       /* duration of a stall of the node's links */
     uint64_t stall_every_ns; /* period of the stalls; 0 = none */
 };
 

@@ -1,6 +1,6 @@
 /* Votes in a storm: members expel one member, and remove most of its rumors that are in the log of
- * the node that receives the votes. Before that, a quarter of the members vote against every other
- * member. Such a minority has no effect. */
+ * the node that receives the votes. Before that, a quarter of the members vote against all members
+ * except the accused. Such a minority has no effect. */
 #ifndef HEARSAY_SIM_STORM_STORM_VOTES_H
 #define HEARSAY_SIM_STORM_STORM_VOTES_H
 

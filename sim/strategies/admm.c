@@ -102,7 +102,7 @@ static void exchange(void *self)
         }
 }
 
-/* A node continues from its own weights x_i. */
+/* Does nothing, because a node continues from its own weights x_i. */
 static void receive(void *self, uint32_t i, struct learner *learner)
 {
     (void)self;

@@ -84,7 +84,7 @@ static void send(void *self, uint32_t i, struct learner *learner)
                                      : mean[c] + own[c] / count;
 }
 
-/* The mean is complete once all nodes have sent. */
+/* Does nothing, because the mean is complete once all nodes have sent. */
 static void exchange(void *self)
 {
     (void)self;

@@ -7,10 +7,10 @@
  *   w = w − rate·(sign(inverse DCT(Q)) + train.weight_decay·w)
  *
  * Momentum is kept as components, since the transform is orthonormal. As in the published code,
- * matrices are cut into chunks of up to 64 by 64, each filter of a convolution is a row of a
- * matrix, and vectors are cut into chunks of up to 64. The rate is `sign_rate` on the scenario's
- * schedule; the scenario's optimizer is not used. The published code multiplies gradients by the
- * rate, which is equivalent for a constant rate. Each node sends to each other node
+ * matrices are cut into chunks of up to 64 by 64, and vectors into chunks of up to 64. Each filter
+ * of a convolution is a row of a matrix. The rate is `sign_rate` on the scenario's schedule; the
+ * scenario's optimizer is not used. The published code multiplies gradients by the rate, which is
+ * equivalent for a constant rate. Each node sends to each other node
  *
  *   B = ⌈sent·(32 + ⌈log2(entries of the chunk)⌉)/8⌉ + 4·statistics bytes
  *

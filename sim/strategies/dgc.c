@@ -169,7 +169,7 @@ static void send(void *self, uint32_t i, struct learner *learner)
     }
 }
 
-/* The mean is complete once all nodes have sent. */
+/* Does nothing, because the mean is complete once all nodes have sent. */
 static void exchange(void *self)
 {
     (void)self;

@@ -7,13 +7,13 @@
  *   every transfer_steps: asks the worker of lowest recent loss for its weights W_best
  *   when W_best arrives:  W = W − 0.75 (W − W_best)
  *
- * With max_n = auto, N is as large as the link carries in the time of a step if a worker sends to
- * all others at once, and at least 0.85. max_n = 100 sends all entries; transfer_steps = 0 disables
- * the move towards W_best. Entries beyond Max N are dropped, not remembered. A message of gradients
- * has 8 more bytes, for batch and loss; a request has 8 bytes. The recent loss is an exponential
- * moving average with factor 0.1. Link rates are known, not measured, and assume no other traffic,
- * in favour of this method. The optimizer receives the weighted sum as gradient. experiment_batch
- * sets the batches. Tests: tests/unit/sim/test_dlion.c. */
+ * With max_n = auto, N is as large as the link carries in the time of a step while the worker sends
+ * to all other workers, and at least 0.85. max_n = 100 sends all entries; transfer_steps = 0
+ * disables the move towards W_best. Entries beyond Max N are dropped, not remembered. A message of
+ * gradients has 8 more bytes, for batch and loss; a request has 8 bytes. The recent loss is an
+ * exponential moving average with factor 0.1. Link rates are known, not measured, and assume no
+ * other traffic, in favour of this method. The optimizer receives the weighted sum as gradient.
+ * experiment_batch sets the batches. Tests: tests/unit/sim/test_dlion.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,8 +110,8 @@ static void ask_best(struct dlion *dlion, uint32_t i)
         workers_send(dlion->workers, i, best, &request);
 }
 
-/* Compares recent losses before worker i's own is updated. The losses of other workers are about
- * one step old; a newer own loss would look too good beside them. */
+/* Compares recent losses before it updates the recent loss of worker i. The losses of other workers
+ * are about one step old; a newer own loss would look too good beside them. */
 static void on_step(void *self, uint32_t i)
 {
     struct dlion *dlion = self;

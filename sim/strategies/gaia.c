@@ -27,7 +27,7 @@
 
 enum { UPDATE, BARRIER };
 
-/* State of another worker, as one worker knows it. */
+/* Clocks of another worker, as this worker knows them. */
 struct mirror {
     uint64_t clock;     /* step number in the other worker's last update */
     uint64_t announced; /* step number in the other worker's last announcement */

@@ -19,7 +19,7 @@
 #include "strategies/strategy.h"
 #include "strategies/workers.h"
 
-/* A message is for one of this many rounds, beginning with the receiver's current one. */
+/* A message is for the receiver's current round or one of the next AHEAD_MAX - 1 rounds. */
 #define AHEAD_MAX 64
 
 struct gossiper {

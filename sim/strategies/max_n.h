@@ -3,8 +3,8 @@
  *
  *   entry c of tensor T is kept where |g_c| >= (1 − N/100) · max |g| over T
  *
- * N is 0.85 to 100, in hundredths; at 100 all are kept. An entry is 8 bytes, index and value; or
- * all values are sent, 4 bytes each, if that is less. Tests: tests/unit/sim/test_dlion.c.
+ * N is 0.85 to 100 %, in steps of 0.01 %; at 100 % all are kept. An entry is 8 bytes, index and
+ * value; or all values are sent, 4 bytes each, if that is less. Tests: tests/unit/sim/test_dlion.c.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_MAX_N_H
 #define HEARSAY_SIM_STRATEGIES_MAX_N_H

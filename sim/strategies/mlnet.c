@@ -28,7 +28,7 @@ struct aggregator {
     uint32_t place; /* position in the tree; the children of p are p · fanout + 1, … */
     uint32_t children;
     uint64_t parts_came; /* number of parts of the model W received, in all rounds */
-    uint32_t *came;      /* [parts] terms added to `sum` so far: own progress, children's sums */
+    uint32_t *came;      /* [parts] number of terms in `sum`: own progress and children's sums */
     float *sum;          /* [P] sum of the progress of the worker and its descendants */
     float *next;         /* [P] parts of W received so far; at the root, W itself */
 };

@@ -5,7 +5,7 @@
  *   M' = low_rank(mean(M_i))       gradient for the optimizer of each node
  *   e_i = M_i − M'
  *
- * The mean of products with one matrix is the product with the mean, so two ring all-reduces
+ * The mean of the products M_i·Q is the product of mean(M_i) and Q, so two ring all-reduces
  * suffice: of P, then of Q. A matrix is a tensor of two or more dimensions: its rows are the first
  * dimension, its columns all other dimensions. Vectors, and matrices with no more entries than
  * their factors, are sent uncompressed. A node's two messages have

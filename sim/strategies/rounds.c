@@ -18,11 +18,11 @@ struct rounds {
     uint32_t count;
     uint64_t step_samples; /* samples of one step, summed over all nodes */
     uint64_t step_ns;      /* duration of a step on the slowest node */
-    uint64_t steps;        /* made by each node so far */
+    uint64_t steps;        /* number of steps that each node has made */
     uint64_t sent_bytes;
     uint64_t shown_ns;  /* virtual time of the last moment in the outcome */
-    double *up_bytes;   /* [count] sent by each node */
-    double *down_bytes; /* [count] received by each node */
+    double *up_bytes;   /* [count] bytes that each node has sent */
+    double *down_bytes; /* [count] bytes that each node has received */
     double *way_bytes;  /* [from][to] bytes from one region to another */
 };
 
@@ -215,8 +215,8 @@ static double distance_now(const struct rounds *rounds)
     return consensus_distance(consensus);
 }
 
-/* Adds the moments before until_ns to the outcome: one each second, and one at the end of training.
- * Each has the weights of the last completed round. */
+/* Adds the moments before until_ns to the outcome: one per second, and one at the end of training.
+ * Each moment has the weights of the last completed round. */
 static void show_until(struct rounds *rounds, struct outcome *outcome, uint64_t until_ns)
 {
     struct experiment *experiment = rounds->experiment;

@@ -24,7 +24,7 @@
 struct round {
     uint32_t steps;     /* steps of each node before the exchange */
     uint32_t meanwhile; /* steps that each node makes during the exchange */
-    uint64_t bytes;     /* sent by all nodes together */
+    uint64_t bytes;     /* bytes sent in the exchange, summed over all nodes */
     uint32_t transfers; /* number of sequential transfers, each with an equal part of `bytes` */
     /* [count] to[i] = receiver of node i, or i itself if node i sends nothing; NULL = a ring. */
     const uint32_t *to;

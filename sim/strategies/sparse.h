@@ -26,7 +26,7 @@
 /* Returns how many entries of a chunk of `count` are kept. part: fraction to keep. */
 uint32_t sparse_kept(uint32_t count, double part);
 
-/* Sets all except the `kept` largest of values[count] by magnitude to 0; of equal ones, keeps the
+/* Sets all except the `kept` largest of values[count] by magnitude to 0; of equal values, keeps the
  * first. Requires 0 < kept <= count <= SPARSE_CHUNK. */
 void sparse_keep_largest(float *values, uint32_t count, uint32_t kept);
 

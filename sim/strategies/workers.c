@@ -34,12 +34,12 @@ struct workers {
     struct experiment *experiment;
     struct event_queue queue;
     struct messages *messages;
-    struct worker *workers; /* [count] one for each training node */
+    struct worker *workers; /* [count] one per training node */
     uint32_t *worker_of;    /* [nodes] index of each training node's worker */
     uint32_t count;
     size_t parameters; /* P */
     struct rng rng;
-    uint64_t samples;      /* learned by all workers so far */
+    uint64_t samples;      /* samples learned, summed over all workers */
     double gradient_cpu_s; /* processor time spent in steps */
     float *own;            /* [P] weights of one worker */
     float *other;          /* [P] progress or gradient of one worker */

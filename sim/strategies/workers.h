@@ -90,7 +90,7 @@ void workers_send(struct workers *workers, uint32_t from, uint32_t to,
 /* Sends to all other workers. Takes over the caller's one reference to the message's content. */
 void workers_send_all(struct workers *workers, uint32_t from, const struct sim_message *message);
 
-/* Returns how many messages from worker `from` to worker `to` have no byte sent yet. */
+/* Returns the number of messages from `from` to `to` of which no byte has been sent yet. */
 uint32_t workers_waiting(const struct workers *workers, uint32_t from, uint32_t to);
 
 #endif

@@ -112,8 +112,8 @@ static void answer_node(struct world *world, uint32_t i, const struct action *or
 }
 
 /* Performs an order for a poisoner, which alters its own publications and records the updates of
- * other nodes. At a publication it also overwrites the weights, which a running checkpoint does not
- * record, so that checkpoint is abandoned. */
+ * other nodes. At a publication it also overwrites the weights. A running checkpoint does not
+ * record this, so it is abandoned. */
 static struct answer perform_poisoned(struct world_node *at, const struct executor *executor,
                                       const struct action *order)
 {

@@ -17,8 +17,8 @@
 #define SLACK_NS (4 * SECOND_NS)
 /* Steps that a node may always make between two publications if it chooses their number itself. */
 #define STEPS_MOST 16
-/* Samples that a node may count per sample claimed or learned, whichever are more: a restarting
- * node counts late rumors twice. */
+/* Bound on the samples that a node counts, as a multiple of the claimed or the learned samples,
+ * whichever are more. It exceeds 1 because a restarting node counts late rumors twice. */
 #define TWICE 1.5
 
 void check_fail(struct check *check, const char *format, ...)
@@ -274,15 +274,15 @@ static void check_training_begins(struct world *world, uint32_t i)
 }
 
 /* Checks that a training node has a step in progress and publishes in time. The deadline uses the
- * longer of the node's publication intervals now and a second ago. */
+ * longer of two publication intervals: the node's present one, and the one a second ago. */
 static void check_progress(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
     const uint64_t before_ns = at->interval_ns, now_ns = node_interval_ns_max(at->node);
     at->interval_ns = now_ns;
     if (node_lacks_first(at->node))
-        /* A node that has taken the first weights' hash of another swarm publishes nothing until
-         * it begins to fetch a base of that swarm, so its deadline starts later. */
+        /* A node that has taken over the model hash of another swarm publishes nothing until it
+         * begins to fetch a base of that swarm. So its deadline starts later. */
         at->published_ns = world_now_ns(world);
     if (!at->training || at->step_ns == 0 || at->ended)
         return;

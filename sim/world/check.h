@@ -2,16 +2,18 @@
  *
  *    1  base = b0 + the sum of exactly the rumors in its version    every event (real learners:
  *                                                                   every second); full at the end
- *    2  each replica applies each rumor at most once                every apply
+ *    2  each replica applies each rumor at most once, except after  every apply
+ *       a revert of the rumor
  *    3  equal versions, equal digests, equal bytes                  versions that nodes exchange;
  *                                                                   bytes at the end
  *    4  published + residual = produced, where a random walk keeps  every second; every apply
  *       account; an own rumor that comes back is applied as own;    and block written
- *       lost publications stay in the weights, and nothing else does
+ *       a node that takes over a base keeps its lost publications
+ *       in its weights, and keeps no weights that learned nothing
  *    5  after faults and training end, all reach one version and    the end
  *       know the same members
  *    6  queues, logs, connections and memory keep their bounds; a   every second
- *       silent neighbour is noticed in time
+ *       vanished neighbour is noticed in time
  *    7  no (key, nonce) twice; every applied rumor, and every       every seal; every apply
  *       rumor counted in a base taken over, was published           and takeover
  *    8  training and publishing never wait for the network          every second
@@ -79,14 +81,15 @@ struct check {
     struct secret_watch watch;
 };
 
-/* Starts to observe seals and signatures. Only one world of a process can do so at a time. */
+/* Starts to observe seals and signatures. Only one world per process can observe them at a time. */
 void check_init(struct check *check);
 void check_free(struct check *check);
 
 /* Records a violation of an invariant. Only the first violation is kept. */
 void check_fail(struct check *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Records that node i has published the rumors from first_seq on, up to its newest one. */
+/* Records that node i has published the rumors from number first_seq to its newest rumor, which
+ * carry `update`. */
 void check_published(struct world *world, uint32_t i, uint32_t first_seq,
                      const struct node_origin *origin, const struct update *update);
 /* Records that an outsider has published a valid rumor, which nodes may accept. */
@@ -107,8 +110,8 @@ void check_block_written(struct world *world, uint32_t i, const struct action *w
 void check_event(struct world *world, uint32_t i);
 /* Checks all nodes; call it once every virtual second. */
 void check_second(struct world *world);
-/* Compares the bases of all running nodes byte by byte, and one of them with b0 plus its rumors.
- * Call it once all running nodes have the same version. */
+/* Compares the bases of all running nodes byte by byte, and the first of these bases with b0 plus
+ * its rumors. Call it once all running nodes have the same version. */
 void check_end(struct world *world);
 
 #endif

@@ -93,8 +93,8 @@ void poisoner_free(struct poisoner *poisoner)
     free(poisoner);
 }
 
-/* Records the origin of a received update. Returns false if the first update since the last
- * publication was of another origin. */
+/* Records the origin of a received update. Returns true if the poisoner's first update since its
+ * last publication was of this origin. */
 static bool is_first(struct poisoner *poisoner, uint64_t tag)
 {
     uint32_t i = 0;
@@ -143,7 +143,7 @@ static void mix(struct poisoner *poisoner, float keep, float by, const float *ot
 }
 
 /* Sets each entry of `learned` to m - deviations · s. m: mean over the other origins of the sum of
- * their updates. s: standard deviation over these origins, exact if each published once. */
+ * their updates. s: standard deviation over these origins, exact if each of them published once. */
 static void make_little(struct poisoner *poisoner, float deviations)
 {
     const float others = poisoner->tags_count > 0 ? (float)poisoner->tags_count : 1;

@@ -28,8 +28,9 @@ void poisoner_free(struct poisoner *poisoner);
 void poisoner_note(struct poisoner *poisoner, size_t parameters, const struct update *update,
                    uint64_t tag);
 
-/* Call poisoner_prepare before and poisoner_finish after the learner publishes; it then publishes
- * the altered update. terms: of this publication; beta and withheld are set to 0. */
+/* Call poisoner_prepare before and poisoner_finish after the learner publishes, so that it
+ * publishes the altered update. terms: terms of this publication; beta and withheld are set to
+ * 0. */
 void poisoner_prepare(struct poisoner *poisoner, struct sim_learner *sim_learner,
                       struct publish_terms *terms);
 void poisoner_finish(struct poisoner *poisoner, struct sim_learner *sim_learner);

@@ -40,7 +40,8 @@ struct sim_disk {
     size_t proofs_bytes;
     uint8_t *votes; /* votes against members; NULL = none */
     size_t votes_bytes;
-    uint8_t swarm_keys[NODE_SWARM_KEYS_MAX]; /* brought by the operator's orders */
+    /* swarm keys that came with the operator's orders, in the node's encoding */
+    uint8_t swarm_keys[NODE_SWARM_KEYS_MAX];
     size_t swarm_keys_bytes;
 
     struct saved draft;           /* checkpoint being written */

@@ -14,7 +14,7 @@
 struct sim_learner {
     struct learner *learner;         /* NULL = a random walk */
     struct random_walk *random_walk; /* NULL = a real learner */
-    uint64_t swarm_samples; /* random walk: last reported number of samples of the whole swarm */
+    uint64_t swarm_samples; /* random walk: highest reported number of samples of the whole swarm */
     size_t parameters;
     bool is_accounted;     /* the random walk keeps account of its progress and publications */
     struct arena arena;    /* memory of the learner, freed with it */
@@ -34,7 +34,7 @@ static inline bool sim_learner_exists(const struct sim_learner *sim_learner)
     return sim_learner->learner || sim_learner->random_walk;
 }
 
-/* Makes one step of the learner. Does not count the step's samples; the caller must. */
+/* Makes one step of the learner. The caller must count the step's samples. */
 void sim_learner_step(struct sim_learner *sim_learner);
 /* Returns the samples per step; 0 for a random walk. */
 uint32_t sim_learner_batch(const struct sim_learner *sim_learner);

@@ -78,7 +78,7 @@ enum error world_order(struct world *world, uint32_t i, const uint8_t *order, si
 /* Hands a vote against a member (quarantine_api.h) to node i, as if a neighbour had sent it. */
 void world_vote(struct world *world, uint32_t i, const uint8_t *vote);
 /* Hands a swarm key to node i, as the node's owner does. Returns OK if the key is that of the
- * operator's latest order. */
+ * operator's latest rekey order. */
 enum error world_swarm_key(struct world *world, uint32_t i, const uint8_t key[static KEY_BYTES]);
 /* Returns the correct wall-clock time, in milliseconds since 1970. */
 uint64_t world_wall_ms(const struct world *world);
@@ -91,11 +91,13 @@ void world_kill(struct world *world, uint32_t i, bool silently);
 void world_wipe(struct world *world, uint32_t i);
 /* Kills node i after its `actions`-th action from now on; 0 cancels a planned kill. */
 void world_kill_in(struct world *world, uint32_t i, uint32_t actions, bool silently);
-/* Start and end a kind of poisoning of node i, which continues across restarts. */
+/* Start and end a kind of poisoning of node i, which continues across restarts. POISON_LABELS has
+ * no effect here: experiment.c flips labels. */
 void world_poison(struct world *world, uint32_t i, enum poison poison, double value,
                   uint64_t common);
 void world_cure(struct world *world, uint32_t i, enum poison poison);
-/* Ruins the training of node i. A restart restores its rate and labels. */
+/* Ruins the training of node i, if it runs a real learner. A restart restores its rate and
+ * labels. */
 void world_ruin(struct world *world, uint32_t i, enum ruin ruin, double value, uint64_t seed);
 void world_pause(struct world *world, uint32_t i, uint64_t until_ns);
 /* Ends training on all nodes. The nodes stay in the swarm. */
