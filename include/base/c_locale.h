@@ -1,8 +1,8 @@
 /* Reads and prints numbers with a decimal point, whatever locale the host program has set.
  *
  * strtod, printf and the libraries that use them follow LC_NUMERIC. A program that embeds a node
- * may have set a locale with a decimal comma. So hearsay's own threads use the C locale, and so do
- * those calls of hearsay.h that can return HEARSAY_BUSY. Other threads keep their locale.
+ * may have set a locale with a decimal comma. So hearsay's own threads, hearsay_open, and the calls
+ * of hearsay.h that can return HEARSAY_BUSY use the C locale. Other threads keep their locale.
  * Tests: tests/unit/base/test_c_locale.c and tests/unit/library/test_locale.c.
  */
 #ifndef HEARSAY_BASE_C_LOCALE_H
