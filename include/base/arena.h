@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 struct arena {
-    unsigned char *start; /* newest piece of memory; the only one unless the arena grows */
+    unsigned char *start; /* newest piece of memory; the only piece unless the arena grows */
     size_t size_bytes;    /* size of that piece */
     size_t used_bytes;    /* bytes in use of the newest piece */
     bool grows;           /* the arena adds another piece when the newest one is full */
@@ -27,7 +27,7 @@ void arena_init_in(struct arena *arena, void *memory, size_t size_bytes);
 void arena_init_growing(struct arena *arena);
 
 /* Returns zeroed memory for `count` items, aligned to 64 bytes; the arena owns it. Aborts if the
- * arena is full, unless it grows. */
+ * arena is full, unless the arena grows (arena_init_growing). */
 void *arena_alloc(struct arena *arena, size_t count, size_t item_bytes);
 
 /* Frees all memory of the arena. Must not be called after arena_init_in. */

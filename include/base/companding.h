@@ -5,7 +5,7 @@
  *
  * A base entry is a whole number of units, and a unit of 2^-24 (update.h) can represent weights
  * below 128. In a companded base the unit is 2^-24 up to a weight of 2. Beyond 2, the unit doubles
- * with each power of two, as the spacing of float32 numbers does. A weight below 2 is its own
+ * with each power of two, as the spacing of float32 numbers does. A weight from -2 to 2 is its own
  * value, bit for bit. Any finite weight has a value. Thresholds and moves are relative to the
  * weight if the weight is large. The map is linear between two powers of two (an octave), as in
  * G.711, with a power of two as its factor. So companding_compress rounds only once, to the nearest

@@ -24,7 +24,7 @@ struct ring {
     _Alignas(64) _Atomic uint64_t tail; /* bytes read or skipped so far */
 };
 
-/* Rounds up to a power of two, at least 64. */
+/* Returns size_bytes rounded up to a power of two, at least 64. */
 uint64_t ring_bytes(uint64_t size_bytes);
 
 /* The ring has ring_bytes(size_bytes) bytes. A record with its 8-byte head may take at most half of

@@ -59,11 +59,12 @@ struct publish_terms {
     uint64_t last_bytes;
     /* threshold of the update; 0 = replica_publish chooses the tau that fits the budget best */
     float tau;
-    double share; /* this node's part of the swarm's learning, 0 < share <= 1 */
+    /* this node's part of the samples that the swarm learns per second, 0 < share <= 1 */
+    double share;
     /* this node's part of the movement of running statistics (model/exchange/statistics.h), at most
      * 1; 0 = publish no statistic */
     double statistics_share;
-    double gain; /* factor on the swarm's average progress */
+    double gain; /* factor on the swarm's average progress; 1 = plain average */
     /* Publications that this node makes in 16 of its steps (overlap.h), >= 1; 0 = use no novelty
      * weight. */
     double at_once;
