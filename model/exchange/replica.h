@@ -49,13 +49,14 @@ struct replica {
     struct weights weights;  /* [P] weights of the exchange, which publications and updates move */
     struct weights trained;  /* [P] the same memory, except for statistics (statistics.h) */
     float *own;              /* [P] `trained`, if contiguous; NULL after replica_place_weights */
-    struct weights_part *table; /* parts of `weights`; NULL = `weights` is contiguous */
+    /* copy of the parts of `weights` in the backend's memory; NULL = one vector */
+    struct weights_part *table;
     struct statistics statistics;
-    int32_t *base;           /* [P], in units of QUANTUM */
-    uint16_t *withheld;      /* [P] bfloat16: withheld residual; NULL = not allocated */
-    bool is_withholding;     /* false: `withheld` has no valid content */
-    uint32_t lost;           /* NaN or infinite residuals at the last publication */
-    uint32_t saturated;      /* saturated entries at the last publication (error_feedback.h) */
+    int32_t *base;       /* [P], in units of QUANTUM */
+    uint16_t *withheld;  /* [P] bfloat16: withheld residual; NULL = not allocated */
+    bool is_withholding; /* false: `withheld` has no valid content */
+    uint32_t lost;       /* number of NaN or infinite residuals at the last publication */
+    uint32_t saturated; /* number of saturated entries at the last publication (error_feedback.h) */
     struct update published; /* the last publication, in host memory */
     uint32_t density_max;    /* largest number of entries in a publication */
     uint32_t *candidates;    /* [candidates_max] indices of the entries that a survey listed */
@@ -155,9 +156,9 @@ void replica_read_weights(const struct replica *replica, float *host);
 /* Sets the weights to host[P]. The base stays, so the residual changes by the difference. */
 void replica_write_weights(struct replica *replica, const float *host);
 
-/* Copies base entries first .. first+count-1, in units, to host[count]. Another thread may call
- * it, even during a training step, which changes only the weights. No other function of this file
- * may run at that time. */
+/* Copies base entries first .. first+count-1, in units, to host[count]. Another thread may call it,
+ * even during a training step or an evaluation, which do not change the base. No function that
+ * changes the base may run at that time. */
 void replica_read_block(const struct replica *replica, size_t first, size_t count, int32_t *host);
 
 /* Sets base entries first .. first+count-1 to host[count], in units. If keep_weights is set, the
