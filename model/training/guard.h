@@ -110,8 +110,9 @@ enum guard_event guard_on_vitals(struct guard *guard, const struct vitals *vital
 enum guard_event guard_on_evaluation(struct guard *guard, uint64_t now_ns,
                                      const struct evaluation *evaluation);
 
-/* Returns true if the evaluation is below `from`, an earlier one, by the margins of WORSE. Returns
- * false if `from` has no samples or if the numbers of samples differ. */
+/* Returns true if the evaluation is below an earlier evaluation `from` by the margins of WORSE. If
+ * the last evaluation was below the best one, the margin for usual falls is left out. Returns false
+ * if `from` has no samples or if the numbers of samples differ. */
 bool guard_is_below(const struct guard *guard, const struct evaluation *from,
                     const struct evaluation *evaluation);
 

@@ -26,15 +26,16 @@
 
 struct learner_options {
     struct optimizer optimizer;
-    uint32_t batch;         /* samples per step at the start */
-    uint32_t micro_batches; /* parts of a step, each at most the model's batch_max; 0 = 1 part */
-    struct team *team;      /* devices of the learner, not owned; NULL = one device */
-    float label_smoothing;  /* part of each label that is spread over all classes, 0 .. 1 */
-    uint32_t batch_max;     /* upper bound for learner_set_batch; 0 = fixed batch */
-    uint64_t model_seed;    /* seed of the initial weights if `start` is NULL */
-    const float *start;     /* [P] initial weights, read only by learner_new; NULL = drawn */
-    bool companded;         /* the base is companded (companding.h) */
-    size_t parameters;      /* P if there is no model, otherwise ignored */
+    uint32_t batch; /* samples per step at the start */
+    /* number of parts of a step, each at most the model's batch_max; 0 = 1 */
+    uint32_t micro_batches;
+    struct team *team;     /* devices of the learner, not owned; NULL = one device */
+    float label_smoothing; /* part of each label that is spread over all classes, 0 .. 1 */
+    uint32_t batch_max;    /* upper bound for learner_set_batch; 0 = fixed batch */
+    uint64_t model_seed;   /* seed of the initial weights if `start` is NULL */
+    const float *start;    /* [P] initial weights, read only by learner_new; NULL = drawn */
+    bool companded;        /* the base is companded (companding.h) */
+    size_t parameters;     /* P if there is no model, otherwise ignored */
     /* [statistics_count] entries that are running statistics if there is no model, otherwise
      * ignored; read only by learner_new */
     const struct entry_range *statistics;
@@ -54,8 +55,8 @@ struct learner;
 #define LEARNER_TENSOR 96 /* bytes of a tensor's name */
 
 /* Copies train and test to the backend. Without `train` the learner makes no steps; without `test`
- * it makes no evaluations. model may be NULL if train and test are NULL and options has a start;
- * then the caller moves the weights (learner_weights). */
+ * it makes no evaluations. model may be NULL if train and test are NULL and the options have
+ * `start` and `parameters`; then the caller moves the weights (learner_weights). */
 struct learner *learner_new(struct arena *arena, struct backend *backend, struct model *model,
                             const struct dataset *train, const struct dataset *test,
                             const struct learner_options *options);

@@ -29,7 +29,7 @@ struct optimizer {
      * only SGD and Muon use it. */
     struct sgd sgd;
     float beta2; /* decay of the mean of squared gradients; not for SGD */
-    float clip;  /* largest norm of a gradient; longer ones are scaled; 0 = no clipping */
+    float clip; /* largest norm of a gradient; a longer gradient is scaled to it; 0 = no clipping */
     enum schedule schedule;
     uint64_t warmup_samples; /* samples during which the rate rises */
     /* STEP: samples between two falls; COSINE, DOWNHILL: samples at the end of the fall, more than

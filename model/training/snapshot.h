@@ -105,7 +105,8 @@ void snapshot_break(struct snapshot_queue *queue);
 const struct snapshot_record *snapshot_next(struct snapshot_queue *queue);
 void snapshot_done(struct snapshot_queue *queue);
 
-/* Returns true if no part waits for the writer or is being written. Also for the learner. */
+/* Returns true if no part waits for the writer or is being written. The learner's thread may also
+ * call it. */
 bool snapshot_has_room(const struct snapshot_queue *queue);
 
 #endif
