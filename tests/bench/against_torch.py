@@ -57,7 +57,8 @@ class Diary:
         self.write(line)
 
     def is_hopeless(self, rounds, seconds):
-        """Returns whether the run will exceed `seconds` (0: no limit) with this many more rounds."""
+        """Returns whether the run will exceed `seconds` (0: no limit) with this many more rounds. Returns False
+        until the pace was measured for PATIENCE_S seconds."""
         times, warm = self.times, WARM_ROUNDS
         if not seconds or len(times) < warm + 2 or times[-1] - times[warm - 1] < PATIENCE_S:
             return False
@@ -177,7 +178,8 @@ def answer(end):
 
 
 def probe(asked):
-    """Prints the median round trip and the speed of a transfer to --address as JSON."""
+    """Prints the median round trip and the speed of a transfer to --address as JSON. With --listen, answers
+    such probes instead."""
     if asked.listen:
         serve(asked.address, 9999)
     with socket.create_connection((asked.address, 9999)) as end:

@@ -114,7 +114,7 @@ class SparseLoCo(Local):
         return sum(self.decode(one) for one in everybody) / self.world
 
     def encode(self, values, kept):
-        """Returns the message bytes for the `kept` largest values of a chunk.
+        """Returns the message bytes for the `kept` values of a chunk with the largest magnitude.
 
         The four buckets are 1.5 standard deviations wide, the third is centred on the mean, and the
         first and the last are unbounded."""

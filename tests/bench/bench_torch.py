@@ -96,7 +96,8 @@ def resnet20():
 
 
 def recorded(learn):
-    """Records `learn` as a CUDA graph. Returns the function that replays the graph."""
+    """Calls `learn` three times to warm up, then records it as a CUDA graph. Returns the function that replays
+    the graph."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):

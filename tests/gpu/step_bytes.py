@@ -76,8 +76,8 @@ def dense_forward(rows, width, out, bias, activation, number, result):
 
 
 def weight_gradient(rows, width, out, adds):
-    """Yields the product of the weights' gradient. A large product whose width is no multiple of ROW_STEP is
-    two products: of the multiple, and of the remainder."""
+    """Yields the product of the weights' gradient. If `out` is no multiple of ROW_STEP, a large product is two
+    products: one for the multiple below `out`, and one for the remainder."""
     rest = out % ROW_STEP if is_large(rows, width, out) else 0
     yield product('dw', rows * (out - rest + width), (out - rest) * width, adds)
     if rest:
@@ -95,7 +95,8 @@ def gradient_to(name, operands, rows, columns, number):
 
 
 def dense_backward(rows, width, out, bias, activation, dx, adds, number, result):
-    """Yields the kernels of dense_backward. If the product for dw reads dy without a copy, it also sums db."""
+    """Yields the kernels of dense_backward. The product for dw also sums db, if there is no activation, and if
+    the product reads dy without a copy and does not add to dw."""
     acts = activation != 'linear'
     if acts or bias and (result == FLOAT or out % ROW_STEP or adds):
         yield Kernel('dy, db', PLAIN, result * rows * out * (2 if acts else 1),
@@ -111,8 +112,8 @@ def dense_backward(rows, width, out, bias, activation, dx, adds, number, result)
 
 
 def dense_activate_forward(rows, width, out, bias, activation, number, result):
-    """Yields the kernels of dense_activate_forward. GELU is an epilogue of the product, which then also
-    writes the input of GELU."""
+    """Yields the kernels of dense_activate_forward. With biases and an unpadded bfloat16 result, GELU is an
+    epilogue of the product, which then also writes the input of GELU."""
     if activation == 'gelu' and bias and result == HALF and out % ROW_STEP == 0:
         yield from operand('x', rows, width, number)
         yield from weights(out, width, number)
@@ -123,8 +124,8 @@ def dense_activate_forward(rows, width, out, bias, activation, number, result):
 
 
 def dense_activate_backward(rows, width, out, bias, activation, number, result):
-    """Yields the kernels of dense_activate_backward. The gradient of GELU is an epilogue of the product,
-    which then also reads the input of GELU."""
+    """Yields the kernels of dense_activate_backward. If dx is bfloat16 and unpadded, the gradient of GELU is an
+    epilogue of the product, which then also reads the input of GELU."""
     for kernel in dense_backward(rows, width, out, bias, 'linear', 1, 0, number, result):
         if kernel.name == 'dx' and activation == 'gelu' and number == HALF and width % ROW_STEP == 0:
             kernel = kernel._replace(read=kernel.read + number * rows * width)
