@@ -20,7 +20,7 @@ trap 'rm -rf -- "$folder"; git worktree prune' EXIT
 
 hash_of() { awk '$3 == "send"' "$1" | sha256sum | cut -c1-16; }
 
-# Prints a line of hashes: program $1 plays the scenarios of tree $2.
+# Prints a line of hashes: program $1 plays the storms, and the scenarios of tree $2.
 hashes() {
     local seed name all=()
     for ((seed = 1; seed <= storms; seed++)); do

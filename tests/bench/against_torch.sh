@@ -245,7 +245,8 @@ wait_for() { # file, pattern
     done
 }
 
-# Links each model that the first daemon saves under a second name before the next save replaces it.
+# For this many seconds, gives each model that the first daemon saves a second name (a hard link),
+# before the next save replaces it.
 keep_models() { # folder, seconds
     local until=$((SECONDS + $2)) saved=$1/node1/base.safetensors count=0
     mkdir "$1/models"

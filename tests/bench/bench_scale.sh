@@ -15,7 +15,8 @@ work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 export OPENBLAS_NUM_THREADS=1
 
-# Prints the scenario with $1 nodes, distributed evenly over its regions.
+# Prints the scenario with $1 nodes, distributed evenly over its regions, and without its
+# expectations.
 scenario() {
     local left=$1 regions=5 share
     while IFS= read -r line; do

@@ -44,7 +44,8 @@ make_network() {
     done
 }
 
-# Limits interface $2 of namespace $1 to $3 Mbit/s. Segments of TCP take at most 2 ms each.
+# Limits interface $2 of namespace $1 to $3 Mbit/s. A segment of TCP has the packets that take 2 ms,
+# and one more.
 limit() {
     local segments=$((1 + $3 * 250 / 1500))
     ip -n "$1" link set "$2" gso_max_segs "$segments"

@@ -16,7 +16,7 @@ MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (r?)\S* \S+ \S+ \S+ *(.*)\n")
 
 
 def mappings_of(pid):
-    """Yields (start, end, name, whether dumps leave it out) of each readable mapping."""
+    """Yields (start, end, name, whether dumps leave it out) of each readable mapping except [vvar]."""
     with open(f"/proc/{pid}/smaps", encoding="ascii", errors="replace") as file:
         for line in file:
             if match := MAPPING.fullmatch(line):
@@ -63,7 +63,8 @@ def keys_of(guest, given):
 
 
 def look(guest, given):
-    """Searches the memory of process --pid up to LOOKS times, and prints the result for each key."""
+    """Searches the memory of process --pid up to LOOKS times, and prints the result for each key. Exits with 1
+    if a key stays in dumped memory or was not found."""
     guest.until(lambda: all(n.has_base is not None for n in guest.neighbours))  # session keys exist now
     keys, other = keys_of(guest, given)
     found, looks = places_of(given.pid, keys | other), 1

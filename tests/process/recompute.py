@@ -82,7 +82,8 @@ def read_saved(path):
 
 
 def check(path, heard):
-    """Raises ValueError if the digest or a weight of a saved model differs from the recomputed base."""
+    """Raises ValueError if the digest or a weight of a saved model differs from the recomputed base, or if a
+    rumor of its version is missing."""
     about, weights = read_saved(path)
     base = initial_base(about["layers"], 1)
     require(len(base) == len(weights), f"{path}: {len(weights)} weights, and the layers have {len(base)}")

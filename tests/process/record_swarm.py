@@ -211,7 +211,8 @@ class Screen:
 
     @staticmethod
     def runs(row):
-        """Returns (column, text, style) of each run of cells with one style, without outer blanks."""
+        """Returns (column, text, style) of each run of cells with one style. Omits outer blanks, except those of
+        reversed cells."""
         out, start = [], 0
         for x in range(1, len(row) + 1):
             if x < len(row) and row[x][1] == row[start][1]:
@@ -261,7 +262,8 @@ def thinned(frames, interval):
 
 
 def pieces(frame):
-    """Returns the set of (row, column, text, style) of a frame, with rows split at two or more blanks."""
+    """Returns the set of (row, column, text, style) of a frame. Splits runs at two or more blanks, except runs
+    of reversed cells."""
     out = set()
     for y, runs in enumerate(frame):
         for x, text, style in runs:

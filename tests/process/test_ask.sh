@@ -34,8 +34,8 @@ ask_of() {
 }
 file_digest() { grep -ao '"digest":"[0-9a-f]*"' "$1" | head -n 1; }
 
-# Requests all predictions with the base that the node has saved, and copies it to
-# saved.safetensors. Fails if the node's base changed meanwhile.
+# Copies the node's saved base to saved.safetensors and requests all predictions. Returns failure
+# unless the node had this base before and after the request.
 asks_of_saved() {
     local saved=$dir/saved.safetensors before
     cp "$dir/one/base.safetensors" "$saved" 2>/dev/null && before=$(file_digest "$saved") &&

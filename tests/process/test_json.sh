@@ -15,7 +15,8 @@ if ! command -v jq >/dev/null; then
     exit 77
 fi
 
-# Runs a command: exit code $1, and output for which the jq filter $2 is true.
+# Runs a command. It must end with exit code $1 and print exactly one JSON object, for which the jq
+# filter $2 is true.
 gives() {
     local code=0
     "$program" "${@:3}" >out 2>err || code=$?

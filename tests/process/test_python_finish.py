@@ -48,8 +48,8 @@ class Warnings(logging.Handler):
 
 
 def far_script(settings, mean, members):
-    """Trains on inputs of this mean, after `members` members have met, and prints the shared running
-    statistics as JSON."""
+    """Waits until `members` members have met, and prints "begins". Trains on inputs of this mean, and prints the
+    shared running statistics as JSON."""
     torch.set_num_threads(1)
     warnings = Warnings()
     model = make_far()
