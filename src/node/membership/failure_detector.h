@@ -14,8 +14,9 @@
 void failure_detector_begin(struct node *node);
 /* Marks the member as dead if it has been silent for too long. Returns true if it is still live. */
 bool failure_detector_review(struct node *node, uint32_t number);
-/* Returns true if half of the member's permitted silence is over, and no sign of its life was
- * requested in an eighth of that silence. False for a member that has no origin. */
+/* Returns true if half of the member's permitted silence is over, and the last request for a sign
+ * of its life is at least an eighth of the permitted silence old. False for a member that has no
+ * origin. */
 bool failure_detector_is_sign_due(const struct node *node, const struct member *member);
 void failure_detector_on_sign_asked(struct node *node, const struct member *member);
 

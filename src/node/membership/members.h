@@ -51,7 +51,7 @@ struct members {
     uint32_t slots_mask;
     uint64_t silence_ns; /* a member is not dead before a silence of this length, in ns */
     double *scratch;     /* [max] scratch buffer of shares.c; not kept between calls */
-    double claim_ratio;  /* median of the members' ratios, set by shares_review; 0 = unknown */
+    double claim_ratio;  /* median set by shares_review (shares.h); 0 = unknown */
     /* A claimed throughput counts up to this many times the median claim; 0 = unlimited. */
     double weight_max;
 };
@@ -83,12 +83,12 @@ void members_update_own(struct members *members, const struct record *record,
                         const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns);
 
 /* Returns how long the member may be silent before it is dead: four times the renewal period in
- * its record, at least silence_ns. A period longer than this swarm needs is not believed. */
+ * its record, at least silence_ns. The period counts up to 15 s plus 1 s per known member. */
 uint64_t member_silence_ns(const struct members *members, const struct member *member);
 
 bool member_is_live(const struct members *members, const struct member *member, uint64_t now_ns);
 
-/* This node counts as live. */
+/* Returns the number of live members, this node included. */
 uint32_t members_live(const struct members *members, uint64_t now_ns);
 
 /* Writes the signed records of at most `limit` live members to `out`, starting with member

@@ -6,7 +6,8 @@
 /* Least silence of a dead member, in multiples of limits.silence_ns. */
 #define DEAD_AFTER 5
 /* A note names a member whose claim was doubtful for this time without a pause. The rate in the
- * record of a member that learns in bursts, or has just begun, may exceed its movement for less. */
+ * record of a member that learns in bursts, or has just begun, may exceed its movement for a
+ * shorter time. */
 #define DOUBTED_AFTER_NS (60 * SECOND_NS)
 
 size_t membership_arena_bytes(const struct node_options *options)

@@ -16,7 +16,7 @@ const struct member *membership_at(const struct node *node, uint32_t number);
 uint32_t membership_number(const struct node *node, const struct member *member);
 const struct member *membership_find(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-/* This node counts as live. */
+/* Returns the number of live members, this node included. */
 uint32_t membership_live(const struct node *node);
 /* Returns the number of live members, this node included, that have an address to dial. */
 uint32_t membership_reachable(const struct node *node);

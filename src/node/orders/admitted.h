@@ -27,7 +27,7 @@ void admitted_on_orders(struct node *node);
  * members; 0 if everyone who holds the swarm key is a member. */
 uint64_t admitted_hash(const struct node *node);
 void admitted_say(struct node *node, const struct peer *peer);
-/* Sends admitted_hash to one neighbour, unless it is 0. Call it once a second. */
+/* Sends admitted_hash to a random neighbour, unless it is 0. Call it once a second. */
 void admitted_say_one(struct node *node);
 /* Stores the neighbour's admitted_hash. Returns true if it has changed and now equals ours. */
 bool admitted_on_hash(struct node *node, const struct peer *peer, uint64_t hash);

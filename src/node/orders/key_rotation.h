@@ -37,7 +37,8 @@ void key_rotation_on_message(struct node *node, const struct peer *from, uint64_
                              const struct bytes *key);
 /* Requests the newest swarm key from this neighbour, if this node lacks the key. */
 void key_rotation_ask(struct node *node, const struct peer *peer);
-/* Like key_rotation_ask, from one neighbour. Call it once a second. */
+/* Requests the newest swarm key from a random neighbour, if this node lacks the key. Call it once a
+ * second. */
 void key_rotation_ask_one(struct node *node);
 /* Drops expired swarm keys, with a note. Call it a few times a second. */
 void key_rotation_consider(struct node *node);

@@ -27,7 +27,7 @@ bool orders_have_operator(const struct node *node);
  * orders admit. */
 bool orders_admit(const struct node *node);
 uint32_t orders_count(const struct node *node);
-/* number: in [1, orders_count]. */
+/* Returns the order with this number, in [1, orders_count]. */
 const struct order *orders_at(const struct node *node, uint32_t number);
 /* Returns true if this node has the order with this number, with exactly these bytes. number: above
  * 0. */
@@ -57,7 +57,7 @@ size_t orders_put(const struct node *node, uint8_t *out);
 void orders_show(struct node *node, const struct peer *peer);
 /* Sends a neighbour the orders after number `after`, as many as fit in its queue. */
 void orders_say(struct node *node, const struct peer *peer, uint32_t after);
-/* Like orders_show, to one neighbour. Call it once a second. */
+/* Tells a random neighbour how many orders this node knows. Call it once a second. */
 void orders_show_one(struct node *node);
 
 #endif

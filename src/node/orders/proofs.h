@@ -74,7 +74,7 @@ void proofs_say_one(struct node *node, const struct peer *peer, const uint8_t id
 /* If the hash of a neighbour's proofs differs from ours, sends the neighbour our proofs; if we have
  * none, asks for the neighbour's. */
 void proofs_on_shown(struct node *node, const struct peer *from, uint64_t hash);
-/* Sends one neighbour the hash of our proofs, if we have any. Call it once a second. */
+/* Sends a random neighbour the hash of our proofs, if we have any. Call it once a second. */
 void proofs_show_one(struct node *node);
 
 #endif

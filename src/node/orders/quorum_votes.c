@@ -86,7 +86,8 @@ static struct known_vote *find(const struct votes *votes, const struct vote *vot
                : NULL;
 }
 
-/* Returns true if these votes against one member count together. The first one is not the later. */
+/* Returns true if these votes against one member count together. `one` must not be later than
+ * `other` (vote_compare). */
 static bool are_near(const struct vote *one, const struct vote *other)
 {
     CHECK(vote_compare(one, other) <= 0);

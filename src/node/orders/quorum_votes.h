@@ -14,8 +14,8 @@
  * rumors of one incarnation at most VOTES_APART apart, or of incarnations that started within as
  * many seconds. So false votes of different weeks never add up, and no clock is read. Of several
  * such majorities the strictest counts. The number of rumors that stay is the median over the
- * members, counting every other vote as no limit. A minority moves the median only between values
- * that others voted for.
+ * members, in which a member without a vote of that majority counts as setting no limit. A minority
+ * moves the median only between values that others voted for.
  *
  * Of a voter's votes against one accused the latest counts, by incarnation and number. A node votes
  * again if it finds harm beyond its old vote's reach. So the result is a function of the votes and
@@ -46,8 +46,9 @@ uint32_t votes_needed(const struct node *node);
  * now. Returns MALFORMED or FORGED if the bytes are no vote. */
 enum error votes_take(struct node *node, const uint8_t in[static VOTE_BYTES],
                       bool *is_new) MUST_USE;
-/* Casts this node's vote to expel a member and sends it to all neighbours. Returns false if the
- * node has voted against that member before, the vote would not count, or the table is full. */
+/* Casts this node's vote to expel a member and sends it to all neighbours. It replaces the node's
+ * earlier vote against that member. Returns false if that vote is not earlier or counts together
+ * with this one, if this vote would not count, or if the table is full. */
 bool votes_cast(struct node *node, const uint8_t accused[static ID_BYTES], uint64_t incarnation,
                 uint32_t keep);
 
@@ -55,7 +56,8 @@ bool votes_cast(struct node *node, const uint8_t accused[static ID_BYTES], uint6
 bool votes_may_cast(const struct node *node, const uint8_t accused[static ID_BYTES],
                     uint64_t incarnation, uint32_t keep);
 
-/* Returns the number of votes against this member; 0 unless votes_count_here. */
+/* Returns the largest number of votes against this member that count together; 0 unless
+ * votes_count_here. */
 uint32_t votes_against(const struct node *node, const uint8_t accused[static ID_BYTES]);
 /* Returns true if the votes against this member suffice to expel it. Then sets *decision, which
  * says how many of its rumors stay. */
@@ -65,8 +67,8 @@ bool votes_decide(const struct node *node, const uint8_t accused[static ID_BYTES
  * after the last one. */
 const uint8_t *votes_next_accused(const struct node *node, const uint8_t *before);
 
-/* Call it when admitted_voters_hash has changed: drops votes by or against non-members. Take votes
- * of new members only after this call. */
+/* Call it when admitted_voters_hash has changed: drops votes by or against ids that may not vote,
+ * unless no id may. Take votes of new members only after this call. */
 void votes_on_members(struct node *node);
 
 /* Sends a neighbour all known votes, as many as fit in its queue. */
@@ -79,7 +81,7 @@ void votes_say_one(struct node *node, const struct peer *peer,
 /* If the hash of a neighbour's votes differs from ours, sends the neighbour our votes; if we have
  * none, asks for the neighbour's. */
 void votes_on_shown(struct node *node, const struct peer *from, uint64_t hash);
-/* Sends one neighbour the hash of our votes, if we have any. Call it once a second. */
+/* Sends a random neighbour the hash of our votes, if we have any. Call it once a second. */
 void votes_show_one(struct node *node);
 
 #endif

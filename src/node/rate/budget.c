@@ -48,9 +48,9 @@
 /* Part of an estimated rate that a link surely carries: doubling may overshoot twofold. */
 #define SEEN  0.5
 #define TRIED 0.5 /* part of the budget that a publication must use to test rate_estimate */
-/* Unacknowledged bytes of all members together up to which budget_probe may double a budget. */
+/* Unacknowledged bytes, summed over all members, up to which budget_probe may double a budget. */
 #define UNDER_WAY (2 * ACK_BYTES)
-#define CAP_USED  0.9 /* part of uplink_max for own rumors and `other` traffic together */
+#define CAP_USED  0.9 /* part of uplink_max for the sum of own rumors and `other` traffic */
 
 /* Updates the neighbour's moving averages. span_s: seconds since the last call. left: upper limit
  * of own_bytes afterwards. */

@@ -22,8 +22,9 @@
  * twentieth of a publication, and cutting a publication an eightieth of the learner's time. A node
  * that makes thousands of steps a second publishes sooner while its publications move less than a
  * quarter of the entries: after OUTER_STEP_MANY steps, at least OUTER_STEP_MANY_S. Otherwise its
- * base would stay far behind its weights. The first six intervals start from one reaction. None is
- * longer than OUTER_STEP_MANY steps, nor than a second unless rumor heads need more. At that time
+ * base would stay far behind its weights. The first six intervals grow from one reaction to the
+ * full interval. None of the six is longer than OUTER_STEP_MANY steps, nor than a second unless
+ * rumor heads need more. At that time
  * all nodes learn the same, early application is worth more than averaging noise, and each
  * publication tests the rate of the links.
  *
@@ -57,7 +58,7 @@
 /* Local steps after which a publication may follow sooner than OUTER_STEP_S. */
 #define OUTER_STEP_MANY      256.0
 #define OUTER_STEP_MANY_S    0.0625 /* shortest interval of OUTER_STEP_MANY steps, seconds */
-#define OUTER_STEP_BEGINNING 6      /* publications of a node that have shorter intervals */
+#define OUTER_STEP_BEGINNING 6      /* number of a node's first, shorter publication intervals */
 /* Longest interval before one of a node's first publications, seconds; rumor heads may need more.
  */
 #define OUTER_STEP_FIRST_S 1.0

@@ -162,8 +162,8 @@ void pacer_on_ack(struct node *node, const struct peer *peer, const struct messa
     connection_set_ready(node, connection_slot(node, peer), true);
 }
 
-/* Returns true if sending `bytes` (more than WAITS_LEAST) to the peer takes longer than `span_s`
- * seconds, or if they fill half of the peer's queue. */
+/* Returns true if `bytes` exceed half of the peer's queue, or if they exceed WAITS_LEAST and
+ * sending them to the peer takes longer than `span_s` seconds. */
 static bool takes_longer(const struct node *node, const struct peer *peer, size_t bytes,
                          double span_s)
 {

@@ -79,7 +79,7 @@ void budget_on_own(struct node *node, const struct peer *peer, size_t bytes);
  * include this node. */
 double budget_lagging(const struct node *node, bool with_us);
 
-/* Returns the bytes per second that all links carry together, at most uplink_max. */
+/* Returns the bytes per second that the links carry, summed over all links; at most uplink_max. */
 double budget_uplink(const struct node *node);
 /* Returns the bytes per second that this node can receive: the highest recent rate, fading by 3 %
  * per second. */
@@ -98,9 +98,10 @@ void publish_schedule_measure(struct node *node);
 void publish_schedule_renew(struct node *node);
 /* Changes the publishing state to WANTED if a publication is due. */
 void publish_schedule_consider(struct node *node);
-/* Makes a publication due now, if the learner has made a step since the last publication or running
- * statistics are held back. More follow while a statistic has to move further, or, if the node is
- * alone in the swarm, while much progress is unpublished. */
+/* Makes a publication due now, unless one is under way or training has ended. Does so only if the
+ * learner has made a step since the last publication or running statistics are held back. More
+ * publications follow while a statistic has to move further, or, if the node is alone in the swarm,
+ * while much progress is unpublished. */
 void publish_schedule_hurry(struct node *node);
 
 /* Values of a publication that other folders determine. */
@@ -114,8 +115,8 @@ struct publish_facts {
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
                             struct action *action);
 /* Changes the publishing state from OUT to IDLE. `update` was published as `bytes` bytes of
- * rumors; cutting it took took_ns of the learner's processor time. Returns true if the node was
- * leaving when the publication began. */
+ * rumors; cutting it took took_ns of the learner's processor time. Returns true if training had
+ * ended when the publication began. */
 bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update *update,
                           uint64_t took_ns);
 
@@ -125,7 +126,7 @@ double publish_schedule_beta(const struct node *node);
 uint64_t publish_schedule_samples(const struct node *node);
 /* Returns true if the last publication held running statistics back. */
 bool publish_schedule_holds_statistics(const struct node *node);
-/* 0 = unknown. */
+/* Returns the samples per second that this node learns, a moving average; 0 = unknown. */
 double publish_schedule_samples_per_s(const struct node *node);
 
 #endif

@@ -58,8 +58,8 @@ struct budget {
     double due_bytes;     /* bytes that the budget allowed the last publication */
     bool is_tried;        /* since grew_ns, a publication used at least half of its budget */
     double slowest;       /* bytes per second of the slowest link in good standing */
-    double uplink;        /* bytes per second that all links carry together, a lower bound */
-    double ingress;       /* highest recent bytes per second received; fades by 3 % per second */
+    double uplink;        /* budget_uplink */
+    double ingress;       /* budget_ingress */
 };
 
 struct publish_schedule {
@@ -69,7 +69,7 @@ struct publish_schedule {
     double withheld;        /* part of unpublished progress that the last publication withheld */
     double asked_gain;      /* gain of the last publication, without its novelty weight */
     double novelty;         /* novelty weight of the last publication; >= 1 */
-    bool is_last;           /* the node was leaving when it requested the last publication */
+    bool is_last;           /* training had ended when the last publication was requested */
     uint64_t published_ns;  /* time at which the last publication was requested */
     uint64_t span_ns;       /* time between the requests of the last two publications */
     double wait;            /* wait after published_ns, drawn; a multiple of the interval */
@@ -82,7 +82,7 @@ struct publish_schedule {
     double full_bytes;      /* bytes of a publication that the budget does not cut; 0 = unknown */
     uint64_t steps;         /* local steps since the start */
     uint64_t first_step_ns; /* time of the first local step; 0 = none */
-    bool hold_is_over;      /* the first seconds no longer hold statistics back */
+    bool hold_is_over;      /* publish_schedule_hurry has ended the first hold of statistics */
     bool holds_statistics;  /* the last publication held statistics back */
     uint64_t samples;       /* samples learned by this node since the start */
     uint32_t steps_since;   /* steps since the last publication */
@@ -148,7 +148,7 @@ uint64_t line_downlink_part(const struct node *node, const struct peer *peer);
 /* Starts an account with a full bucket. */
 void work_init(const struct node *node, struct work *work);
 
-/* Sets is_tried if a publication of `bytes` bytes used its budget. */
+/* Sets is_tried if a publication of `bytes` bytes used at least half of its budget. */
 void budget_on_published(struct node *node, uint64_t bytes);
 /* Returns the wait between two publications: the drawn multiple of the present interval. */
 uint64_t publish_schedule_wait_ns(const struct node *node);

@@ -8,7 +8,7 @@
 #include "wire/vote.h"
 
 /* Work per second that one member may cause for long. 1 unit = checking one signature, 90 us.
- * Members of a running swarm sign 4 records per second together, those of a leaving one 32
+ * Members of a running swarm sign 4 records per second in total, those of a leaving one 32
  * (PER_MEMBER_NS, LEAVE_FASTER in discovery/member_gossip.c). A neighbour relays each once and adds
  * a few versions and queries. At this rate a member costs 2.3 % of a core, and 32 hostile
  * neighbours three quarters of one. Half: four times what an honest neighbour of a leaving swarm
@@ -17,8 +17,8 @@
 /* Work that may be done at once, per member of the largest permitted swarm (limits.members): while
  * a swarm joins, meets again after a partition, or changes its key, a neighbour sends about 3
  * records per member (a list, a first record, one with its speed), a vote, and an order or a
- * request. Half: the join of a full member table is read late. Double: a hostile member causes 0.2
- * s more of work at the default of 256 members, once. */
+ * request. Half: records are read late when a full member table joins. Double: a hostile member
+ * causes 0.2 s more of work at the default of 256 members, once. */
 #define WORK_PER_MEMBER 8.0
 /* Work of a query that is answered at once with a whole version or history. */
 #define WORK_OF_A_VERSION 16.0
@@ -27,8 +27,8 @@
 /* Reading goes on when this much work may be done again, so that it does not stop for each
  * message. */
 #define WORK_TO_GO_ON (WORK_PER_S / 4)
-/* A member that causes too much work is named after this time, as a peak is shorter, and then again
- * after NOTE_AGAIN_NS. */
+/* A note names a member that has caused too much work for this time, since a peak is shorter.
+ * Another note follows after NOTE_AGAIN_NS. */
 #define NOTE_AFTER_NS (10 * SECOND_NS)
 #define NOTE_AGAIN_NS (300 * SECOND_NS)
 
@@ -43,8 +43,8 @@ void work_init(const struct node *node, struct work *work)
                           .full_ns = node->now_ns};
 }
 
-/* Returns the account of this peer. That of a member outlives the conversation, so a member gains
- * nothing by a new one. */
+/* Returns the account of this peer. The account of a member outlives the conversation, so a member
+ * gains nothing by a new conversation. */
 static struct work *account_of(struct node *node, const struct peer *peer)
 {
     const struct member *member = peer->state == PEER_OPEN ? membership_find(node, peer->id) : NULL;

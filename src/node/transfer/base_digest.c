@@ -41,7 +41,7 @@ static uint64_t digest_of_missing(const struct node *node, const struct update *
 {
     const uint32_t each = node->options.block_entries;
     const uint64_t *from = node->transfer->fetch.from;
-    uint64_t digest = 0, end = 0; /* `is_missing` holds for the block that ends before `end` */
+    uint64_t digest = 0, end = 0; /* `is_missing` is of the block that ends before entry `end` */
     bool is_missing = false;
     CHECK(each > 0 && update->count <= node->options.parameters);
     for (uint32_t i = 0; i < update->count; i++) {

@@ -1,5 +1,5 @@
-/* Blame: the donor of the base being fetched, and the blamed members, which gave a false base. A
- * node takes no base from the last BLAMED_MAX blamed members until the node restarts. */
+/* Blame: the donor of the base being fetched, and the blamed members, which gave a false base. This
+ * node takes no base from the last BLAMED_MAX blamed members until its process restarts. */
 #ifndef HEARSAY_NODE_TRANSFER_BLAME_PRIVATE_H
 #define HEARSAY_NODE_TRANSFER_BLAME_PRIVATE_H
 
@@ -21,7 +21,7 @@ struct blame {
 /* Blames a member and closes its conversation. */
 void blame_put(struct node *node, const uint8_t id[static ID_BYTES]);
 /* Call it when the fetched base is false. Blames the donor if it gave all blocks. Otherwise
- * requests no blocks for REFUSED_NS from the nodes that gave them. */
+ * requests nothing for REFUSED_NS from the donor and the neighbours that gave blocks. */
 void blame_givers(struct node *node);
 bool blame_is_donor(const struct node *node, const struct peer *peer);
 bool blame_is_on(const struct node *node, const struct peer *peer);

@@ -9,8 +9,8 @@
  * until its conversation ends. The donor counts as one vote for our base. For a base restored from
  * a checkpoint, our own past is the donor.
  *
- *   confirmed  at least two other members agree, and more agree than differ; or no vote differs a
- *              minute after the base became complete: voting ends
+ *   confirmed  at least two neighbours agree besides the donor, and more agree than differ; or no
+ *              vote differs a minute after the base became complete: voting ends
  *   refuted    more neighbours share one other digest than agree (the donor included): the donor is
  *              blamed, and the base of one of these neighbours is taken over (fetch.c)
  *   tied       equally many agree and differ: noted, no action

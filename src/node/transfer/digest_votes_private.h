@@ -17,7 +17,7 @@ struct digest_votes {
     bool are_open;     /* members vote on our base, which is neither confirmed nor replaced */
     bool is_restored;  /* our base is from our own checkpoint, so no other node was its donor */
     bool is_tie_noted; /* a note has reported a tie of the votes */
-    bool is_refuted;   /* more neighbours voted for one other base than for ours */
+    bool is_refuted;   /* one other base had more votes than ours, the donor's vote included */
     uint64_t apart;    /* digest of that other base minus ours; valid if is_refuted */
     /* Time when our base was last incomplete, or when voting began. Without a differing vote the
      * base is confirmed CONFIRM_NS later. */

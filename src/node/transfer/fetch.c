@@ -45,7 +45,8 @@
 /* Time for which a neighbour must claim rumors that most neighbours lack until a note names it. */
 #define CLAIMS_NS   (30 * SECOND_NS)
 #define PROGRESS_NS (10 * SECOND_NS) /* time between two notes about the progress of a fetch */
-/* Spans of blocks requested at once from a new giver of blocks; grows as blocks arrive. */
+/* Spans of blocks that may be requested at once from a neighbour that has given no block yet. The
+ * number grows as its blocks arrive. */
 #define SPANS_MIN 2
 
 bool node_is_catching_up(const struct node *node)
@@ -144,7 +145,8 @@ static bool may_give(const struct node *node, const struct peer *peer)
     return !blame_is_on(node, peer) && (!from_donor || blame_is_donor(node, peer));
 }
 
-/* Also requires that the neighbour knows at least as many rumors as the base being fetched has. */
+/* Besides may_give, requires that the neighbour exchanges rumors with this node, has refused no
+ * request lately, and knows at least as many rumors as the base being fetched has. */
 bool fetch_may_ask(const struct node *node, const struct peer *peer)
 {
     return broadcast_is_together(node, peer) &&

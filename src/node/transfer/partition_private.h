@@ -22,9 +22,9 @@ struct contest partition_contest(const struct node *node);
  * samples that the other side knows. */
 void partition_count(struct contest *contest, const struct origin *origin, uint64_t tag,
                      uint64_t theirs);
-/* Counts members although both sides may know their samples: on our side this node and its training
- * neighbours that exchange rumors with it, on the other side those with the version of `other`, a
- * neighbour behind the partition. */
+/* Counts training members for the side that they are on, even if both sides know their samples. Our
+ * side: this node, and its neighbours that exchange rumors with it. The other side: neighbours
+ * behind the partition whose version equals that of `other`, a neighbour behind the partition. */
 void partition_count_neighbours(struct contest *contest, const struct peer *other);
 bool partition_is_decisive(const struct contest *contest);
 bool partition_ours_preferred(const struct contest *contest);

@@ -82,9 +82,9 @@ static bool are_most_ahead(const struct node *node, const uint32_t *also, uint64
     return supporters_are_most(supporters, node, least);
 }
 
-/* Returns true if this node lags behind more than one member, because one member may claim rumors
- * that do not exist. Either most members have published many rumors that this node lacks, or any
- * that an earlier history also has, or most neighbours are far ahead. */
+/* Returns true if this node lags: most members have published many rumors that this node lacks, or
+ * any such rumors that an earlier history also has, or most neighbours are far ahead. The claims of
+ * one member do not suffice, because it may claim rumors that do not exist. */
 static bool is_lagging(struct node *node)
 {
     struct history_request *request = &node->transfer->request;
