@@ -2,9 +2,9 @@
 # Compares hearsay with the usual PyTorch methods over slow links: against_torch.sh [options]
 #
 # Four processes of one thread in four network namespaces (shaped_network.sh) train one model. Each
-# has its own quarter of the data, and all begin with the same weights. Tasks: an image model on
-# Fashion-MNIST (32 samples a step, SGD with momentum 0.9), or a GPT on the bytes of a dictionary (8
-# windows of 64 bytes a step, AdamW, warm-up of 50 steps, then a constant rate).
+# has its own quarter of the data, and all begin with the same weights. There are two kinds of tasks.
+# An image model learns Fashion-MNIST: 32 samples a step, SGD with momentum 0.9. A GPT learns the
+# bytes of a dictionary: 8 windows of 64 bytes a step, AdamW, warm-up of 50 steps, then a constant rate.
 #
 #   hearsay    four daemons with the default settings
 #   ddp        PyTorch DistributedDataParallel over Gloo: an all-reduce of gradients at every step

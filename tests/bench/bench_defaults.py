@@ -10,10 +10,10 @@ Runs the simulator. All nodes have the same speed, and each has its own shard:
   resnet8     a residual net with batch norm (5,266 parameters) for 20 epochs
   gpt         a GPT of 0.37 M parameters on 4 MB of an English dictionary, 4,800 samples a node
   gpt-long    the same GPT for 19,200 samples a node
-Prints one line per run. For images: the mean accuracy of the base over the last eighth of the
-evaluations (on 5,000 test samples), the best evaluation, and the final accuracy of the base and of the
-averaged base on all 10,000 test samples. For text the last two columns are the loss in nats a byte, and
-the other columns are accuracies.
+Prints one line per run. For images its first columns are from evaluations of the base on 5,000 test
+samples: the mean accuracy over the last eighth of them, and the best. The last two columns are the final
+accuracy of the base and of the averaged base on all 10,000 test samples. For text the last two columns
+are the loss in nats a byte, and the other columns are accuracies.
 
 Settings of images (SGD, rate 0.02, momentum 0.9):
   none       neither weight decay nor clipping

@@ -4,11 +4,11 @@
 #   two daemons that train ─► bridge ─► 100 Mbit/s (tc tbf) ─► a third: joins, is killed, continues
 #
 # Trains gpt2-124m on the bytes of a text, with a short context, so that the optimizer dominates a
-# step. Prints for the third node the bytes of the base, the time of its transfer, the bytes on the
-# link, and whether the node resumes from its checkpoint after kill -9. Prints for the other two the
-# samples per second, also per second of their learners' processor time, before the third node
-# starts and while it takes over the base. At the end prints the saved models and the peak memory
-# per parameter.
+# step. Prints for the third node the bytes of the base, the time of its transfer and the bytes on
+# the link. Also prints whether the third node resumes from its checkpoint after kill -9. Prints for
+# the other two nodes the samples per second, and per second of their learners' processor time. They
+# are measured before the third node starts and while it takes over the base. At the end prints the
+# saved models and the peak memory per parameter.
 #
 # MODEL, CONTEXT, RATE_MBIT and TEXT (a file) in the environment change the setup. Further arguments
 # are settings of all three nodes. The first two share one processor, and the third has another.

@@ -5,8 +5,8 @@
     python3 tests/bench/bench_time_to_loss.py build/hearsay --mbit 1000 --rtt-ms 2
     python3 tests/bench/bench_time_to_loss.py build/hearsay --strategies streaming_diloco --local-steps 20
 
-Four nodes of ten steps a second, each with a link of --mbit up and down, train the small GPT of
-bench_language_exchange.py in the simulator, at a constant learning rate after a warmup. The target is the
+Four nodes train the small GPT of bench_language_exchange.py in the simulator, at a constant learning rate
+after a warmup. Each makes ten steps a second and has a link of --mbit up and down. The target is the
 loss after --steps synchronous steps with the batches of all nodes. DistributedDataParallel is assumed to
 overlap computing and communication completely: its step takes as long as computing, or as a ring
 all-reduce of float32 gradients over these links, whichever is longer.

@@ -1,5 +1,5 @@
-/* A member that claims many rumors of its own, and serves a false base that contains them, gets no
- * other member to give up the swarm's base (fetch.c). */
+/* A member claims many rumors of its own, and serves a false base that contains them. No other
+ * member gives up the swarm's base for that base (fetch.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* A killed node continues from its last checkpoint and recognizes rumors that it published later as
- * its own. */
+/* A killed node continues from its last checkpoint. It recognizes the rumors that it published
+ * after that checkpoint as its own. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
