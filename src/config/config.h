@@ -120,8 +120,8 @@ struct config_train {
 struct config_exchange {
     /* bytes per second for the node's own rumors; CONFIG_AUTO = what links and members can take */
     uint64_t bytes_per_s;
-    uint64_t uplink_max;    /* bytes per second sent to all neighbours; 0 = no limit */
-    uint64_t downlink_max;  /* bytes per second received from all neighbours; 0 = no limit */
+    uint64_t uplink_max;   /* bytes per second sent, summed over all neighbours; 0 = no limit */
+    uint64_t downlink_max; /* bytes per second received, summed over all neighbours; 0 = no limit */
     uint64_t neighbour_max; /* bytes per second sent to one neighbour; 0 = no limit */
     double interval_s;      /* mean time between publications; CONFIG_AUTO_REAL = automatic */
     /* minimum number of steps between publications; CONFIG_AUTO = automatic */

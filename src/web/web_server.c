@@ -81,7 +81,7 @@ struct web_server {
     struct watcher watchers[WEB_WATCHERS_MAX];
     struct client clients[WEB_CONNECTIONS_MAX];
     uint64_t connections; /* connections so far */
-    int turns_due;        /* calls of MHD_run that are due although its file shows no work */
+    int turns_due;        /* calls of MHD_run that are due although `file` is not readable */
 };
 
 static void hash_token(uint8_t out[static HASH_BYTES], const char *token)

@@ -77,8 +77,9 @@ void doctor_look_here(struct doctor *doctor);
 void doctor_look_at_swarm_key(struct doctor *doctor);
 void doctor_count_memory(struct doctor *doctor, const struct dataset *train,
                          const struct dataset *test, const struct model *model);
-/* Starts the learner on a GPU in a child process, as a node does, unless a running node uses the
- * state folder. Call it before this process opens the GPU, because CUDA does not survive a fork. */
+/* Starts the learner on a GPU in a child process, as a node does. Does nothing if train.device is
+ * cpu or a running node uses the state folder. Call it before this process opens the GPU, because
+ * CUDA does not survive a fork. */
 void doctor_rehearse(struct doctor *doctor);
 void doctor_look_at_memory(struct doctor *doctor);
 void doctor_look_at_peers(struct doctor *doctor);

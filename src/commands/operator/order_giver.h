@@ -28,8 +28,8 @@ void order_giver_end(struct order_giver *giver);
 
 /* Returns MALFORMED if the text is neither a whole id nor the first digits of one. */
 enum error order_giver_check_id(const char *text, struct problem *problem) MUST_USE;
-/* Finds the one known id that begins with these digits. Returns MISSING if there is none,
- * MISMATCH if there are several. */
+/* Finds the one known id that begins with these digits. Returns MISSING if there is none, MISMATCH
+ * if there are several, and MALFORMED if the status page holds an invalid id. */
 enum error order_giver_find(const struct order_giver *giver, const char *begin,
                             uint8_t id[static ID_BYTES], struct problem *problem) MUST_USE;
 /* Numbers and signs the orders, gives them to the node, and waits until it applies them. */

@@ -93,7 +93,7 @@ class Writes:
         return None
 
     def _uncounted(self) -> str | None:
-        """The first or the last weight, if PyTorch has not counted a write to it; None if neither."""
+        """The first or the last weight, if its first numbers have changed; None if neither has."""
         for (name, tensor, _), before in zip(self._ends, self._sampled):
             if self._is_stepping:
                 return None
@@ -158,7 +158,7 @@ class Writes:
             finally:  # a call that fails may have applied updates before
                 for each in tensors:
                     if self._shared.is_statistic(each):
-                        continue  # a running statistic stays the script's own
+                        continue  # running statistics keep the script's values
                     self._add_missed(each, self._shared.movement(each, before.pop(each)))
         finally:
             for each, tensor in tensors.items():
