@@ -217,7 +217,7 @@ static void a_save_has_the_score_of_an_evaluation_since_it_began(void **state)
     begin(NULL);
     assert_null(training_watch_best(&watch));
     evaluated(1800);
-    /* the node is configured not to evaluate */
+    /* the node is configured neither to evaluate nor to keep the best base */
     assert_null(training_watch_best(&watch));
     watch.options.keeps_best = true;
     watch.options.evaluate_every_ns = SECOND_NS;

@@ -229,7 +229,7 @@ static void rejects_bytes_after_the_last_item(void **state)
 }
 
 /* The gzip header has ten bytes with a time and other unimportant values. The last byte of the
- * compressed data may have unused bits. Every other changed byte must be noticed. */
+ * compressed data may have unused bits. Every other flipped bit must be noticed. */
 static void a_damaged_gzip_file_never_gives_other_samples(void **state)
 {
     (void)state;

@@ -174,7 +174,8 @@ static double gradient_of(struct logits_case c, const double *shares, double sum
     return label == LABEL_IGNORED ? 0 : (shares[k] / sum - wanted) / (c.rows + 2);
 }
 
-/* Compares with sums in double. In bfloat16 the sums use rounded operands and gradients. */
+/* Compares with sums in double. In lower precisions the operation rounds operands and gradients, so
+ * its results may differ more. */
 static void check_against_sums(struct logits_case c, enum precision precision)
 {
     struct arrays a = arrays_of(c);

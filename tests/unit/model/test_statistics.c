@@ -295,7 +295,8 @@ static void statistics_in_parts_are_the_callers_memory(void **state)
     const float moved[STATISTICS] = {0.5f, 1.5f};
     backend->upload(backend, parts[1].at, moved, sizeof moved);
     struct publish_terms terms = terms_of(1, SMALLEST);
-    /* 127 levels of the smallest threshold are less than the movement. */
+    /* 127 levels of the smallest threshold are less than the movement, so the threshold starts
+     * larger. */
     for (int i = 0; i < 12; i++) {
         terms.tau = 0.01f / (float)(1 << i);
         (void)replica_publish(&nodes[0].replica, &terms);

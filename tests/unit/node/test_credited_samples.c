@@ -80,7 +80,7 @@ static void a_joiner_starts_at_the_sum_if_others_agree(void **state)
     assert_true(credited_samples_begin(1000, 20, said, 3) == 1000);
     /* No other member reports a total. */
     assert_true(credited_samples_begin(1000, 20, NULL, 0) == 1000);
-    uint64_t one[] = {950}; /* this swarm has had one member, so all samples are its own */
+    uint64_t one[] = {950}; /* one other member, whose count of 950 is close to all 1000 samples */
     assert_true(credited_samples_begin(1000, 0, one, 1) == 1000);
 }
 

@@ -284,7 +284,8 @@ static void a_list_goes_on_where_it_ended_and_leaves_out_who_was_silent_for_long
     uint32_t from = 1;
     for (uint8_t number = 2; number <= MAX; number++)
         meet(number, 100, number == 3 ? 1 : 500);
-    const uint64_t now_ns = 2 + SILENCE_NS / 2; /* member 3 is close to its timeout */
+    /* more than half of member 3's timeout has passed */
+    const uint64_t now_ns = 2 + SILENCE_NS / 2;
     assert_int_equal(members_live(&members, now_ns), MAX);
     assert_int_equal(members_encode(&members, now_ns, &from, 2, out), 2 * RECORD_BYTES);
     assert_memory_equal(out, members.members[1].bytes, RECORD_BYTES);

@@ -32,8 +32,7 @@ static void weights_move_towards_the_replicas(void **state)
     stage_close(stage);
 }
 
-/* Each receiver gets the same message once. All messages add up to the replica, so with constant
- * weights the replica converges to the weights. */
+/* Each receiver gets the same message once. */
 static void neighbours_receive_equal_messages(void **state)
 {
     (void)state;

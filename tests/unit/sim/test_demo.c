@@ -134,7 +134,8 @@ static void the_unsent_momentum_stays_and_steps_are_signs_of_the_mean(void **sta
         for (int c = 0; c < PARAMETERS; c++)
             written.sum[c] /= fmaxf(written.told[c], 1);
         transform(&written, false, written.sum, step);
-        for (int c = 0; c < PARAMETERS; c++) /* the scenario's rate is 0.2 */
+        /* the scenario's rate of 0.2, times 0.05, is the sign_rate of 0.01 */
+        for (int c = 0; c < PARAMETERS; c++)
             step[c] = 0.05f * (copysignf(1, step[c]) + (c < MATRIX ? 0.5f * weights[c] : 0));
         for (int i = 0; i < 3; i++)
             (void)learner_descend_plainly(hand.learners[i], step);

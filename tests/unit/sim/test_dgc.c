@@ -72,7 +72,8 @@ static void message_of(struct node *node, const struct rule *rule, const float *
     assert_int_equal(told, rule->largest);
 }
 
-/* Checks that sent plus kept equals produced, and that the steps equal the play's. */
+/* Checks that the steps equal the play's, and that sent plus kept equals produced at the last node.
+ */
 static void assert_by_hand(const struct rule *rule, const char *const *sets, int count)
 {
     static struct node nodes[3];

@@ -119,7 +119,8 @@ static void each_iteration_starts_with_the_last_right_factor(void **state)
     low_rank_free(&factors);
 }
 
-/* The error is added to the next message, so the mean is complete in spite of rank 1. */
+/* The error is added to the next message. So the mean of all messages converges to the matrix,
+ * although each message has rank 1. */
 static void error_feedback_sends_the_rest_later(void **state)
 {
     (void)state;

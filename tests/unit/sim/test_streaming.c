@@ -51,8 +51,8 @@ static void one_fragment_of_floats_without_overlap_equals_diloco(void **state)
     play_end(&diloco);
 }
 
-/* Each round has two steps: one before the exchange of a fragment, and one during it. The first
- * round has two steps before the exchange. */
+/* A round makes one step before the exchange of a fragment and one step during it. Only the first
+ * round makes two steps before its exchange. */
 static void fragments_have_own_momentum_and_are_mixed_with_later_steps(void **state)
 {
     (void)state;
