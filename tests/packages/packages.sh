@@ -27,7 +27,8 @@ for tool in lintian mmdebstrap; do
 done
 ls "$given"/hearsay_*.deb "$given"/hearsay-*.tar.gz >/dev/null || exit 1
 
-# Shows warnings and fails on errors. The maintainer's address is an example on purpose.
+# Shows warnings and fails on errors. The maintainer's address is an example on purpose, so its
+# check is suppressed.
 echo 'lintian'
 lintian --fail-on error --suppress-tags bogus-mail-host,initial-upload-closes-no-bugs \
     --allow-root "$given"/*.deb

@@ -209,7 +209,7 @@ static void a_leaping_learner_publishes_in_allowed_pieces(void **state)
     const uint64_t before = rumors_published();
     random_walk_leap(world.nodes[1].sim_learner.random_walk, 40);
     run(20 * SECOND_NS);
-    /* A rumor has at most nine entries. */
+    /* The leap moves every weight, and a rumor has at most nine entries. */
     assert_true(rumors_published() - before > parameters / 10);
     must_agree(60 * SECOND_NS);
     for (uint32_t i = 0; i < 3; i++)

@@ -465,7 +465,7 @@ static void a_silent_member_is_voted_out_for_its_burst(void **state)
         run(SECOND_NS / 100);
         for (uint32_t i = 0; i <= joiner; i++)
             if (world_is_running(&world, i))
-                (void)withholds(i, &puppet); /* no base contains the burst */
+                (void)withholds(i, &puppet); /* also checks that no base contains the burst */
     }
     for (uint32_t i = 0; i <= joiner; i++) {
         if (!world_is_running(&world, i))
