@@ -17,8 +17,7 @@ struct dropout {
     uint32_t layer; /* index of the layer: each layer drops different numbers */
 };
 
-/* Returns the limit below which dropout_drops drops a number: rate · 2^32, as hashes have 32
- * bits. */
+/* Returns rate · 2^32. dropout_drops drops a number if its 32-bit hash is below this limit. */
 static inline ON_DEVICE uint32_t dropout_below(float rate)
 {
     return (uint32_t)((double)rate * 4294967296.0);

@@ -29,7 +29,8 @@
 /* Moves of a running statistic s in a publication (exchange/statistics.h). */
 #define STATISTIC_PULL   0.05f        /* part of the unexplained distance to w by which s moves */
 #define STATISTIC_FOLLOW (1.0f / 128) /* part of its distance to s by which `slow` moves */
-/* A statistic whose value must still move by less than this is settled. */
+/* No further publication is needed if the value of each statistic must still move by at most
+ * this. */
 #define STATISTIC_SMALL (1.0f / 64)
 /* If a restored or reset statistic is farther than this from the exchange's weight, its movement
  * counts from that weight, since this node has not published it. */

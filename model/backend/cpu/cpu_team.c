@@ -24,7 +24,7 @@ struct team {
     void (*work)(void *state, int thread);
     void *state;
     unsigned runs; /* number of calls of team_run so far */
-    int busy;      /* threads that still work on the present call */
+    int busy; /* number of threads, without the caller's, that still work on the present call */
     bool is_over;
 };
 

@@ -119,8 +119,8 @@ static struct cut_scratch cut_scratch(struct cuda *cuda, uint32_t found, uint32_
     return lay_cut(&laid, found, capacity);
 }
 
-/* Reserves the scratch buffers of a survey and a cut. Applying another node's update takes less
- * memory than that cut. */
+/* Reserves the scratch buffers of a survey and a cut. Applying another node's update of the same
+ * size takes less memory than the cut. */
 static void cuda_reserve(struct backend *backend, size_t count, uint32_t published)
 {
     struct cuda *cuda = cuda_on(backend);

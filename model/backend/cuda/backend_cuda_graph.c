@@ -1,5 +1,7 @@
 /* Recording of steps as CUDA graphs. The first call of a step runs its operations. The second call
- * records them as a graph and launches it. Later calls launch that graph. */
+ * records them as a graph and launches it. Later calls launch that graph. If a scratch buffer of
+ * steps has grown since the recording, the graph is dropped, and the next calls run and record
+ * again. */
 #include <stdlib.h>
 
 #include "backend/cuda/cuda.h"
@@ -33,7 +35,8 @@ static bool cuda_graph_begin(struct backend *backend, struct step_graph *graph)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct recording *recording = graph->recorded;
-    /* Bounds how far the host is ahead: waits until at most IN_FLIGHT - 1 graphs are unfinished. */
+    /* Bounds how far the host is ahead: waits until at most IN_FLIGHT - 1 sequences are
+     * unfinished. */
     cuda_check(cudaEventSynchronize(cuda->done[cuda->launched % IN_FLIGHT]), "a step");
     if (recording != NULL && recording->growths != cuda->growths) {
         cuda_graph_drop(backend, graph);

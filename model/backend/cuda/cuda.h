@@ -38,7 +38,7 @@
 #include "backend/team.h"
 #include "base/error.h"
 
-#define IN_FLIGHT    4  /* graphs that may wait for the device at once */
+#define IN_FLIGHT    4  /* sequences (struct step_graph) that may wait for the device at once */
 #define PARCELS      64 /* parcels of uploads that may wait for the device at once: 8 MiB */
 #define PARCEL_BYTES ((size_t)128 << 10)
 

@@ -32,7 +32,8 @@ struct plan {
     cudnnTensorDescriptor_t x;
     cudnnTensorDescriptor_t y;
     cudnnFilterDescriptor_t w;
-    cudnnConvolutionDescriptor_t how[WAYS]; /* one for each way: precisions may differ */
+    /* a descriptor for each way, because precisions may differ */
+    cudnnConvolutionDescriptor_t how[WAYS];
     struct way ways[WAYS];
     size_t scratch_bytes; /* largest workspace of the algorithms chosen so far */
 };

@@ -10,7 +10,8 @@
 /* Returns the length of a row of `columns` bfloat16 numbers that is padded to a multiple of 16
  * bytes. */
 int cuda_padded(int columns);
-/* Returns the number of terms of a product's sums: `count`, in bf16 padded like a row. */
+/* Returns the length to use for a dimension of a product: `count`, or cuda_padded(count) in
+ * bf16. */
 int cuda_depth(const struct cuda *cuda, int count);
 
 /* Returns the next part of the scratch buffer, for [rows, columns] bfloat16 numbers with padded

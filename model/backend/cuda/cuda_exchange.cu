@@ -9,8 +9,8 @@
 #include "backend/error_feedback.h"
 #include "base/digest.h"
 
-/* Blocks for which a multiprocessor should have registers, at most six: no device's shared memory
- * holds the bins of more. */
+/* Number of survey blocks for which the registers of a multiprocessor should suffice. At most six,
+ * because no device's shared memory holds the bins of more blocks. */
 #define SURVEY_BLOCKS (BLOCKS_AT_ONCE < 6 ? BLOCKS_AT_ONCE : 6)
 
 size_t kernel_scan_bytes(size_t count)
@@ -137,7 +137,7 @@ static __device__ uint32_t survey_some(const struct survey_of &of, unsigned firs
     return marks;
 }
 
-/* Turns in which a warp surveys a line of the bitmap. */
+/* Number of turns in which a warp surveys a line of the bitmap. */
 #define SURVEY_TURNS   (BITMAP_LINE / (WARP * TOGETHER))
 #define SURVEY_AT_ONCE 2 /* turns whose entries are loaded before the first is counted */
 

@@ -50,7 +50,7 @@ enum flash_tensor {
 
 struct flash_device {
     cudnnHandle_t dnn;
-    /* If dnn is NULL: description of a device that tests do not have. */
+    /* Used if dnn is NULL: description of a device, for tests on a machine without that device. */
     cudnnBackendDescriptor_t described;
 };
 

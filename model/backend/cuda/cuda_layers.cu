@@ -5,10 +5,11 @@
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_kernels.h"
 
-/* Number of columns per block of gradient_columns, with SUM_ROWS threads for each. */
+/* Number of columns per block of gradient_columns, with SUM_ROWS threads for each column. */
 #define SUM_COLUMNS 32
 #define SUM_ROWS    (THREADS / SUM_COLUMNS)
-/* Largest number of rows per partial sum, unless that takes more than COLUMN_PARTS sums. */
+/* Largest number of rows per partial sum, unless a column would then have more than COLUMN_PARTS
+ * partial sums. */
 #define PART_ROWS   128
 #define LOADS_AHEAD 8 /* gradients that a thread loads before it uses the first */
 
