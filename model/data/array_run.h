@@ -15,7 +15,8 @@ struct array_run {
     enum npy_channels channels;
     /* Type and sample shape of every file; the descriptor in it is closed. */
     struct npy_file like;
-    /* samples of all files together; like.dims[0] counts those of the first file only */
+    /* total number of samples in all files; like.dims[0] counts only the samples of the first
+     * file */
     uint32_t count;
 };
 

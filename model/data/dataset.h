@@ -130,9 +130,9 @@ struct dataset_options {
     uint32_t shards;      /* number of shards; 1 = load all training samples */
 };
 
-/* Implements dataset_load_train and dataset_load_test; options->shard < options->shards. MISMATCH:
- * arrays do not belong together, or there are too few samples. TOO_BIG: too many samples, or too
- * large labels or tokens. */
+/* Implements dataset_load_train (if `train`) and dataset_load_test; options->shard <
+ * options->shards. MISMATCH: arrays do not belong together, or there are too few samples. TOO_BIG:
+ * too many samples, or too large labels or tokens. */
 typedef enum error dataset_loader(struct dataset *dataset, const struct dataset_options *options,
                                   bool train, struct problem *problem);
 
