@@ -40,7 +40,9 @@ struct tensor {
     size_t offset;  /* index of the tensor's first entry in the flat vector */
     size_t dims[4]; /* conv weight: filters, channels of a group, kernel, kernel; dense: out, in */
     int rank;       /* number of dimensions, 1 .. 4 */
-    bool is_hidden; /* matrix or filters of a layer that is neither an input nor the last layer */
+    /* matrix or filters, but not of a layer that reads the model's input, of position embeddings,
+     * or of the last layer */
+    bool is_hidden;
     bool is_output;
 };
 size_t tensor_entries(const struct tensor *tensor);
