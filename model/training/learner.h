@@ -153,7 +153,8 @@ void learner_apply(struct learner *learner, const struct update *update, float b
 double learner_agreement(const struct learner *learner, const struct update *update);
 void learner_apply_own(struct learner *learner, const struct update *update, float beta);
 
-/* Returns the number of test samples of learner_evaluate; 0 = the learner makes no evaluations. */
+/* Returns the number of test samples that learner_evaluate uses with the same `all`; 0 = the
+ * learner makes no evaluations. */
 uint32_t learner_tests(const struct learner *learner, bool all);
 /* Evaluates the base (not the weights): on all test samples if `all`, otherwise on samples
  * options->test_from .. test_to-1. Returns zeros if the learner makes no evaluations. */
