@@ -77,7 +77,8 @@ enum error operator_key_save(const struct operator_key *key, const char *path,
 void swarm_key_line(char line[static SWARM_KEY_LINE_BYTES], const uint8_t key[static KEY_BYTES]);
 
 #define KEY_HEX_BYTES (2 * KEY_BYTES + 1)
-/* key_from_hex accepts 64 hex digits in either case, and returns MALFORMED for any other text. */
+/* key_hex writes lower-case digits. key_from_hex accepts 64 hex digits in either case, and returns
+ * MALFORMED for any other text. */
 void key_hex(char text[static KEY_HEX_BYTES], const uint8_t key[static KEY_BYTES]);
 enum error key_from_hex(uint8_t key[static KEY_BYTES], const char *text) MUST_USE;
 

@@ -179,7 +179,8 @@ static void on_connect(uv_connect_t *request, int error)
     owner.on_connected(owner.self, &attempt->tcp, &result);
 }
 
-/* The other side learns the limit only if it is set before connecting. */
+/* Sets the largest segment. Call it before connecting; otherwise the other side does not learn the
+ * limit. */
 static void limit_segments(const struct connector *dial, const struct attempt *attempt)
 {
     const int most = (int)dial->segment_bytes;

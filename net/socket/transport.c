@@ -77,8 +77,8 @@ static void on_signal(uv_signal_t *handle, int number)
     transport->owner.on_signal(transport->owner.self, number);
 }
 
-/* Without FILES_NEEDED free descriptors, libuv would abort the process when it creates its first
- * loop. */
+/* Returns true if FILES_NEEDED file descriptors are free. Without them, libuv would abort the
+ * process when it creates its first loop. */
 static bool has_files(void)
 {
     int files[FILES_NEEDED], count = 0;

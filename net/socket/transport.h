@@ -60,7 +60,7 @@ struct transport_reached {
 /* Returns NULL if the system provides no event loop because this process has too many open
  * files. */
 struct transport *transport_try_new(const struct transport_owner *owner);
-/* If there is no event loop, ends the program with an error message. */
+/* Like transport_try_new, but ends the program with an error message if there is no event loop. */
 struct transport *transport_new(const struct transport_owner *owner);
 
 /* Listens and sets *port to the actual port: the system chooses it if the address has port 0.

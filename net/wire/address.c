@@ -76,7 +76,8 @@ uint64_t address_network(const struct address *address)
     return network;
 }
 
-/* Reads an IPv6 address with or without a zone ("%eth0"). Returns false if the host is none. */
+/* Reads an IPv6 address with or without a zone ("%eth0"). Returns false if the host is not an IPv6
+ * address. */
 static bool read_v6(const struct address *address, uint8_t bytes[static 16])
 {
     char host[HOST_BYTES];

@@ -118,7 +118,7 @@ struct message {
     uint64_t hash;
     uint64_t rumors;
     uint64_t members; /* live members that the sender knows */
-    uint64_t base;    /* 1 = the sender's base is complete; 0 = it is not yet */
+    uint64_t base;    /* 1 = the sender's base is complete; 0 = it is not complete yet */
     /* 1 = bulk has the latest entries of the whole version, and `learned` the learned samples of
      * their origins */
     uint64_t whole;
@@ -139,7 +139,7 @@ struct message {
 };
 
 #define SETTINGS_MAX 2048 /* largest text of SETTINGS, in bytes */
-#define MESSAGE_ADDS 96   /* most bytes of a message beyond its texts and bytes */
+#define MESSAGE_ADDS 96   /* most bytes that encoding adds to a message's texts and byte strings */
 
 /* Returns the protocol version (protocol.h) that introduced this kind; 0 = all versions spoken have
  * the kind. */

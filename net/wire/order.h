@@ -50,14 +50,14 @@ struct order {
     enum order_kind kind;
     uint8_t subject[ID_BYTES]; /* id of the member; rekey: hash of the new key */
     uint64_t issued_ms;
-    char reason[ORDER_REASON_BYTES + 1]; /* admit: a name */
+    char reason[ORDER_REASON_BYTES + 1]; /* reason of the order; admit: a name */
     /* admit: incarnations above this one are admitted. For this incarnation and lower ones, the
      * member's earlier orders stay in effect. 0 = every incarnation is admitted. */
     uint64_t after;
     uint64_t until_ms; /* rekey: milliseconds since 1970 until which older keys are accepted */
     uint8_t before[HASH_BYTES]; /* rekey: hash of the key that the new key replaces */
     uint32_t pairs_count;
-    struct order_pair pairs[ORDER_PAIRS_MAX]; /* expel: by rising incarnation */
+    struct order_pair pairs[ORDER_PAIRS_MAX]; /* expel: pairs by rising incarnation */
 };
 
 /* Writes and signs an order that order_parse accepts; returns its size. */

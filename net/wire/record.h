@@ -43,7 +43,7 @@ struct record {
     uint8_t id[ID_BYTES];
     uint64_t incarnation;
     uint64_t stamp;   /* higher in each newer record of the incarnation */
-    uint64_t samples; /* learned since the node's start */
+    uint64_t samples; /* samples learned since the node's start */
     uint64_t digest;
     float samples_per_second; /* 0 = unknown */
     float uplink;             /* bytes per second that the node's links carry, a lower bound */

@@ -25,8 +25,8 @@ struct rumor_head {
     uint8_t origin[ID_BYTES];
     uint64_t incarnation;
     uint32_t seq;     /* number of the rumor in the stream of this incarnation, from 0 */
-    uint64_t samples; /* learned by the origin before it published the rumor */
-    uint32_t count;   /* entries; set by rumor_peek, ignored by rumor_encode */
+    uint64_t samples; /* samples that the origin had learned when it published the rumor */
+    uint32_t count;   /* number of entries; set by rumor_peek, ignored by rumor_encode */
     uint8_t prev[HEAD_HASH_BYTES]; /* hash of the previous head in the stream; zeros if seq is 0 */
 };
 

@@ -159,7 +159,7 @@ static void say_interrupted(const struct sim_options *options, const struct outc
                                               : "the report covers only that part");
 }
 
-/* Sets *code to the exit code if it returns OK. */
+/* Plays a scenario and reports it. Sets *code to the exit code if it returns OK. */
 static enum error play(const struct scenario *scenario, const struct sim_options *options,
                        const char *command, int *code, struct problem *problem)
 {

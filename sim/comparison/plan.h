@@ -35,7 +35,7 @@ struct plan {
     /* [kinds_count] number of these settings; 0 = the scenario's settings are used. */
     uint32_t settings_count[STRATEGIES_COUNT];
 
-    const struct scenario *scenario; /* without `settings` */
+    const struct scenario *scenario; /* the scenario without `settings` */
     struct play *plays;              /* [plays_count] */
     uint32_t plays_count;
     uint32_t kept; /* number of plays that an earlier run has finished */

@@ -17,7 +17,7 @@ struct event {
     uint64_t at_ns;
     uint64_t order;   /* number of the insertion; orders events of equal time */
     uint64_t subject; /* connection, incarnation or fault, depending on the kind */
-    uint32_t kind;    /* such as enum world_event or enum wire_event */
+    uint32_t kind;    /* value of enum world_event, enum wire_event or the like */
     uint32_t who;     /* node, worker, or end of a connection, depending on the kind */
     uint64_t amount;  /* number of bytes, or another number, depending on the kind */
 };

@@ -26,7 +26,7 @@ struct experiment {
     struct shards shards;    /* one shard of the training set for each node */
     struct setup_model made; /* model that all nodes share */
     uint32_t batch; /* largest possible batch of a node; ideal: sum of all nodes' batches */
-    struct evaluator *evaluator; /* on the test set; NULL with made up updates */
+    struct evaluator *evaluator; /* evaluates on the test set; NULL with made up updates */
     float *weights;              /* [P] scratch buffer for evaluations; NULL with made up updates */
     struct guard guard;          /* watches the evaluated base */
     double evaluate_cpu_s;       /* processor time of evaluations so far */

@@ -114,7 +114,7 @@ struct outcome {
     /* Accuracy of the base on the whole test set after training, before the last exchange. */
     double trained_accuracy;
     double trained_loss;        /* loss of the same evaluation */
-    uint32_t tested;            /* samples of the test set; 0 = not measured */
+    uint32_t tested;            /* number of evaluated test samples; 0 = not measured */
     struct evaluation averaged; /* evaluation of the first node's averaged base; samples 0 = none */
     double one_version_s; /* seconds from the end of training to one version on all nodes; NAN =
                              never */

@@ -111,8 +111,8 @@ size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUM
 }
 
 /* Writes the newest rumor that the victim has sent: with a flipped bit; with a higher number and
- * the attacker's signature; or unchanged. Until the victim has sent a rumor, invents one of the
- * victim. */
+ * the attacker's signature; or unchanged. Until the victim has sent a rumor, invents a rumor of
+ * the victim. */
 size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MAX])
 {
     const struct observed *observed = &hostile->observed;

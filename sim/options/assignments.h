@@ -14,8 +14,8 @@ struct assignments {
     char seconds[64]; /* the assignment of --seconds */
 };
 
-/* Setters of options whose member is a struct assignments. TOO_BIG: more than ASSIGNMENTS_MAX
- * assignments. */
+/* Setters of options whose member is a struct assignments. They return TOO_BIG for more than
+ * ASSIGNMENTS_MAX assignments. */
 enum error assignments_add(void *self, const struct command_option *option, const char *set,
                            struct problem *problem);
 enum error assignments_set_seed(void *self, const struct command_option *option, const char *seed,

@@ -35,7 +35,7 @@
 
 /* A rate over time, in bytes per second; 0 = unlimited. */
 struct rate {
-    uint64_t bytes_per_s; /* before the first change */
+    uint64_t bytes_per_s; /* rate before the first change */
     struct {
         uint64_t at_ns;
         uint64_t bytes_per_s;

@@ -25,7 +25,7 @@ enum { ASK, ANSWER };
 struct adpsgd {
     struct workers *workers;
     size_t parameters;
-    float **asked; /* [count] weights that each active worker has sent; NULL = has no exchange */
+    float **asked; /* [count] weights that each active worker has sent; NULL = it has no exchange */
     float *own;    /* [P] weights of one worker */
 };
 

@@ -29,9 +29,9 @@
 struct chooser {
     uint64_t mixed;   /* number of consensus steps that this worker has made */
     uint32_t came[2]; /* [round mod 2] number of messages received for the round */
-    float *hat;     /* [P] replica x̂ of this worker, equal to the one that its neighbours keep */
-    float *hats;    /* [P] sum of the replicas x̂ of this worker's neighbours */
-    float *next[2]; /* [round mod 2][P] sum of the round's messages, not yet added to hats */
+    float *hat;       /* [P] replica x̂ of this worker, equal to those that its neighbours keep */
+    float *hats;      /* [P] sum of the replicas x̂ of this worker's neighbours */
+    float *next[2];   /* [round mod 2][P] sum of the round's messages, not yet added to hats */
 };
 
 struct choco {

@@ -23,9 +23,10 @@
 #define AHEAD_MAX 64
 
 struct gossiper {
-    uint64_t mixed;                  /* number of rounds whose message was mixed in */
-    struct content *sent;            /* content sent in the last round; NULL = none */
-    struct content *came[AHEAD_MAX]; /* [round mod AHEAD_MAX] received, not mixed in; NULL = none */
+    uint64_t mixed;       /* number of rounds whose message was mixed in */
+    struct content *sent; /* content sent in the last round; NULL = none */
+    /* [round mod AHEAD_MAX] content received for the round and not mixed in yet; NULL = none */
+    struct content *came[AHEAD_MAX];
 };
 
 struct gossipgrad {

@@ -29,7 +29,8 @@ void max_n_rank(struct max_n *max_n, const float *values);
 uint64_t max_n_bytes(const struct max_n *max_n, uint32_t n);
 uint32_t max_n_fit(const struct max_n *max_n, double bytes);
 
-/* Returns the entries of values[P] that are kept at n, with one reference. values: as ranked. */
+/* Returns the entries of values[P] that are kept at n, with one reference. values: the values that
+ * were ranked. */
 struct content *max_n_content(const struct max_n *max_n, const float *values, uint32_t n);
 
 #endif

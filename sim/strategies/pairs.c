@@ -15,8 +15,8 @@ struct pairs {
     float *weights;       /* [count][P] weights x_i of each node */
     float *progress;      /* [count][P] progress p_i of each node in this round */
     float *kept;          /* [count][P] state kept_i of each node's moves (pairs.h) */
-    float *mean_weights;  /* [P] of a pair */
-    float *mean_progress; /* [P] of a pair */
+    float *mean_weights;  /* [P] mean weights of the current pair */
+    float *mean_progress; /* [P] mean progress of the current pair */
     float *shown;         /* [P] mean of all nodes' weights, for evaluation */
 };
 

@@ -16,8 +16,8 @@ enum { EVENT_STEP, EVENT_MESSAGES };
 struct worker {
     struct learner *learner;
     struct arena arena;
-    uint32_t node;      /* index in the scenario */
-    uint32_t region;    /* index in the scenario */
+    uint32_t node;      /* index of the worker's node in the scenario */
+    uint32_t region;    /* index of the node's region in the scenario */
     uint32_t publishes; /* messages sent by the last step that sent any */
     uint32_t queued;    /* messages sent since the last step began */
     uint64_t step_ns;

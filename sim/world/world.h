@@ -44,8 +44,10 @@ struct world {
     uint64_t trace;   /* hash of all actions so far */
     FILE *trace_file; /* gets a line for each action; NULL = none */
     void *user;       /* first argument of on_user and on_note */
-    void (*on_user)(void *user, uint64_t subject, uint64_t amount);   /* on a world_put event */
-    void (*on_note)(void *user, uint32_t i, const struct note *note); /* NULL = ignores notes */
+    /* Called for each world_put event. */
+    void (*on_user)(void *user, uint64_t subject, uint64_t amount);
+    /* Called for each note of a node; NULL = notes are ignored. */
+    void (*on_note)(void *user, uint32_t i, const struct note *note);
 };
 
 struct world_options {
