@@ -49,7 +49,7 @@ static const char *offered(const char *const *words)
     for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n")) {
         char *tab = strchr(line, '\t');
         assert_non_null(tab);
-        if (line[0] != ':') /* for files, the text after the tab also matters */
+        if (line[0] != ':') /* keeps the tab of ":files" and the text behind it */
             *tab = 0;
         (void)strcat(strcat(all, line), " ");
     }

@@ -313,8 +313,9 @@ static void a_key_may_be_set_once_in_a_file(void **state)
     assert_int_equal(config.model.seed, 3);
 }
 
-/* Checks that a file and an assignment are rejected together with `words`; NULL = accepted.
- * Messages call the file FILE. */
+/* Loads a file and sets an assignment, both of which must succeed. Checks that config_load_check
+ * then rejects with a message that begins with `words`; NULL = accepts. Messages call the file
+ * FILE. */
 static void assert_check(const char *text, const char *assignment, const char *words)
 {
     static struct config_load load;

@@ -34,7 +34,8 @@ static void the_same_numbers_draw_the_same(void **state)
     }
 }
 
-/* If one of the four numbers changes, nearly all samples get another augmentation. */
+/* If the seed, the node, the epoch or the sample changes, the augmentation nearly always changes.
+ */
 static void another_seed_node_epoch_or_sample_draws_another(void **state)
 {
     (void)state;

@@ -211,7 +211,7 @@ static void kept_weights_publish_the_progress_made_alone(void **state)
     assert_true(update->count > 20);
     for (uint32_t i = 0; i < update->count; i++)
         published[update->index[i]] = (double)update->tau * update->level[i];
-    for (int c = 0; c < P; c++) /* equal up to a threshold */
+    for (int c = 0; c < P; c++) /* equal up to the threshold tau */
         assert_true(fabs(published[c] - residual(before[c], base[c])) <=
                     (double)update->tau * 1.001);
     replica_free(&donor);

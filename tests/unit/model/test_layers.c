@@ -238,7 +238,7 @@ static void an_inverse_root_rate_falls_without_an_end(void **state)
     check_rate(&optimizer, 15000, 0.125);
     check_rate(&optimizer, 99000, 0.05);
     check_rate(&optimizer, UINT64_MAX, 0.05); /* the rate falls to a tenth at most */
-    learners = 4; /* four nodes learn a sample each in the time of one */
+    learners = 4; /* four nodes learn four samples while one node alone learns one */
     check_rate(&optimizer, 4000, 0.5 / sqrt(2));
     check_rate(&optimizer, 60000, 0.125);
     learners = 1;

@@ -19,13 +19,14 @@ struct sent {
     struct update update;
     uint32_t index[P];
     int8_t level[P];
-    int due; /* round in which the others apply it */
+    int due; /* round in which the other nodes apply it */
 };
 
 struct node {
     struct arena arena;
     struct replica replica;
-    float mean[STATISTICS]; /* of the node's data */
+    /* means of the node's data, towards which training moves its statistics */
+    float mean[STATISTICS];
     struct sent queue[QUEUE];
     int sent;
     int applied[NODES_MAX]; /* updates of each other node that were applied */

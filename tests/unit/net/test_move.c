@@ -159,7 +159,8 @@ static void refuses_a_head_with_the_move_of_another_body(void **state)
 static void refuses_a_rumor_that_moves_the_base_too_far(void **state)
 {
     (void)state;
-    assert_int_equal(decode_with(HEAD_AMOUNT_AT, MOVE_MAX / 2, 4), OK); /* moves of 1 and 4 */
+    /* moves an entry by 1, and all entries together by 4 */
+    assert_int_equal(decode_with(HEAD_AMOUNT_AT, MOVE_MAX / 2, 4), OK);
     assert_int_equal(decode_with(HEAD_AMOUNT_AT, MOVE_MAX / 2 + 1, 4), MALFORMED);
     assert_int_equal(decode_with(HEAD_AMOUNT_AT, MOVE_MAX, 4), MALFORMED);
 }

@@ -75,7 +75,7 @@ static void an_abandoned_save_leaves_no_file(void **state)
     must_load(&disk, 4, 0);
 }
 
-/* The file is of an optimizer with a different number of moments. */
+/* Loads a file of each number of moments into optimizers of each number of moments. */
 static void moments_that_are_not_of_this_optimizer_are_left_out_and_begin_at_zero(void **state)
 {
     for (uint32_t in_file = 0; in_file <= LEARNER_MOMENTS_MAX; in_file++) {

@@ -340,7 +340,7 @@ static void pass_second(void)
     (void)web_server_run(server);
 }
 
-/* The server has ended the connection; the client has read all that came before. */
+/* Reads all bytes that have arrived. Returns true if the server has ended the connection. */
 static bool is_cut_off(int file)
 {
     char some[4096];
