@@ -41,7 +41,8 @@ static void the_terminal_shows_verdict_nodes_links_and_faults(void **state)
     assert_fits_a_terminal(text);
 }
 
-/* Evaluations before the end use evaluate_samples test samples, or all if there are fewer; 0 = all. */
+/* Evaluations before the end use evaluate_samples test samples, or all if there are fewer or
+ * evaluate_samples is 0. */
 static void the_best_accuracy_shows_its_test_samples(void **state)
 {
     (void)state;
