@@ -2,8 +2,8 @@
  *
  *   nothing given             every holder of the swarm key is a member
  *   node_on_members           a holder of the key is a member if its id is on this list
- *   an order that admits      a holder of the key is a member if an order admits its id, which is
- *                             equal on all nodes; lists no longer count
+ *   an order that admits      a holder of the key is a member if an order admits its id; lists no
+ *                             longer count, and all nodes have the same members
  *
  * admit.h and expulsion.h apply this to the other folders.
  */

@@ -90,8 +90,8 @@ void dispatch_met(struct node *node, const struct peer *peer)
         say_hello(node, peer);
 }
 
-/* Sends BYE_IDENTITY_TAKEN and closes the conversation. record: of the other node with this
- * identity, as proof; NULL = none. */
+/* Sends BYE_IDENTITY_TAKEN and closes the conversation. record: signed record of the other process
+ * with this identity, as proof; NULL = none. */
 static void refuse_identity(struct node *node, const struct peer *peer, const uint8_t *record,
                             const char *why)
 {

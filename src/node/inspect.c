@@ -138,7 +138,7 @@ bool node_proof(const struct node *node, uint32_t i, struct node_proof *out)
 {
     const uint32_t count = proofs_count(node);
     for (uint32_t k = 0; k <= i && k < count; k++)
-        /* Skips members whose accusers are no majority any more. */
+        /* Skips entries whose proof was forgotten or whose votes are no majority any more. */
         i += !proofs_against(node, proofs_author(node, k));
     if (i >= count)
         return false;

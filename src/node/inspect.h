@@ -16,7 +16,7 @@ struct node_stats {
     /* Part of the unpublished progress that the last publication withheld (replica.h). */
     double withheld;
     uint32_t neighbours;
-    uint32_t members_live; /* this node included */
+    uint32_t members_live; /* number of live members, this node included */
     uint32_t peers_used;   /* conversations in any state */
     uint32_t origins;      /* origins with a known rumor */
     /* Digest that the base will have after all updates that wait for the learner. */
@@ -41,7 +41,7 @@ struct node_stats {
     uint64_t block_bytes; /* bytes received for the base that is or was last fetched */
     uint64_t served_bytes; /* bytes of blocks sent to other nodes */
     uint64_t waiting;      /* known rumors that the learner has not applied */
-    uint64_t lag_ns; /* broadcast_lag_ns: time for which a rumor has been missing; 0 = none is */
+    uint64_t lag_ns; /* time for which a rumor has been missing (broadcast_lag_ns); 0 = none is */
     double budget;   /* bytes per second that this node may publish */
     double uplink;   /* bytes per second that the links carry, summed over all; a lower bound */
     double ingress;  /* highest recent bytes per second received, summed over all neighbours */
@@ -118,8 +118,8 @@ struct node_link {
     bool open;              /* the peer is a neighbour */
     uint32_t protocol;      /* protocol version of the conversation; 0 = unknown */
     uint64_t rtt_ns;        /* last measured round-trip time; 0 = unknown */
-    double rate;         /* bytes per second that the link carries at least (rate/congestion.h) */
-    bool is_measured;    /* the link has had a backlog, so `rate` is no longer only a lower bound */
+    double rate;         /* estimated bytes per second that the link carries (rate/congestion.h) */
+    bool is_measured;    /* the link has had a backlog; false = `rate` is only a lower bound */
     uint64_t tried_ns;   /* time when traffic last tested `rate` */
     uint64_t backlog_ns; /* queueing delay on the path to the peer (rate/congestion.h) */
     uint64_t queued_bytes;

@@ -104,7 +104,8 @@ static void restart(struct node *node)
         "checkpoint, or from its initial weights");
 }
 
-/* Returns true if orders admit members but not this node, and no neighbour was found in time. */
+/* Returns true if orders admit members but not this node, and it has no neighbour although it is
+ * NODE_JOIN_WAIT_NS old. */
 static bool is_refused(const struct node *node)
 {
     return orders_admit(node) && node->now_ns - node->born_ns >= NODE_JOIN_WAIT_NS &&

@@ -132,7 +132,7 @@ enum action_kind {
     ACTION_SEND,   /* send `bytes` to `conn`; then call node_on_sent */
     ACTION_HANGUP, /* close `conn`; then call node_on_closed */
     ACTION_APPLY,  /* apply `update`, valid until the next node_next; then call node_on_applied */
-    ACTION_TRIAL,  /* score the base with and without `update`; then call node_on_trial, _applied */
+    ACTION_TRIAL,  /* score the base without and with `update`; call node_on_trial, then _applied */
     ACTION_TRAIN,  /* start training from the swarm's base; once, if options.trains */
     ACTION_PUBLISH,  /* cut an update according to `terms`; then call node_on_published */
     ACTION_READ,     /* read `entries` of the base, perhaps during a step; then call node_on_read */
@@ -140,7 +140,7 @@ enum action_kind {
     ACTION_SAVE,     /* save the learner; then call node_on_saved */
     ACTION_PREDICT,  /* predict for `entries` samples; then call node_on_predicted */
     ACTION_NOTE,     /* show `note` to a person */
-    ACTION_RESTART,  /* start again from the checkpoint: no neighbour has all missing blocks */
+    ACTION_RESTART,  /* start again from the checkpoint: the base cannot be completed */
     ACTION_FINISHED, /* stop: the node has left the swarm */
     ACTION_INCARNATION /* reserve incarnations from `first` on; then call node_on_incarnation */
 };
@@ -153,7 +153,7 @@ struct action {
     const uint8_t *bytes;        /* SEND: bytes to send; PREDICT: samples */
     size_t count;                /* SEND, PREDICT: number of bytes */
     const struct update *update; /* APPLY, TRIAL */
-    uint32_t updates;            /* APPLY, TRIAL: number of updates; APPLY: 1 */
+    uint32_t updates;            /* APPLY: 1; TRIAL: number of updates in the array `update` */
     uint64_t tag;                /* APPLY: tag of the rumor's origin */
     uint32_t seq;                /* APPLY: number of the rumor in its origin */
     bool takes_out;              /* APPLY: take the rumor out of the base; its levels are negated */

@@ -44,7 +44,7 @@ struct apply {
     uint32_t given_first;          /* index of the oldest one in `given` */
     struct trial_room *trial;      /* NULL = this node makes no trials */
     uint64_t *withheld;            /* bits by origin index: the origin's rumors are withheld */
-    bool is_full;                  /* the next rumor waits until the learner accepts more entries */
+    bool is_full;                  /* the next rumor waits: the learner has as much as it accepts */
 };
 
 size_t apply_arena_bytes(const struct node_options *options);

@@ -47,8 +47,8 @@ void broadcast_on_rate(struct node *node, const struct origin *origin, float sam
 /* Returns the time of the version's last change. */
 uint64_t broadcast_advanced_ns(const struct node *node);
 
-/* Records that this node has adopted a model hash and has no base of that model, until
- * replace_version. */
+/* Records that this node has adopted a model hash and fetches no base of that model yet.
+ * replace_version ends this state. */
 void broadcast_set_lacks_first(struct node *node);
 bool broadcast_lacks_first(const struct node *node);
 
@@ -142,10 +142,10 @@ void broadcast_on_sent(struct node *node, const struct peer *peer);
 #define VERSION_HASH_NONE UINT64_MAX /* hash that a node sends while broadcast_lacks_first */
 void anti_entropy_show(struct node *node, const struct peer *peer, bool whole);
 void anti_entropy_show_all(struct node *node);
-/* Shows our version to one random neighbour, or to all while this node leaves. Sends the whole
- * version if it is short and differs from the neighbour's, or, while this node stays, to a
- * neighbour on the other side of a partition. Otherwise sends a slice. Call it every round of
- * gossip. */
+/* Shows our version to one random neighbour, or, once training has ended, to all neighbours. Sends
+ * the whole version if it is short and differs from the neighbour's. Before the end of training,
+ * also sends the whole version to a neighbour on the other side of a partition. Otherwise sends a
+ * slice. Call it every round of gossip. */
 void anti_entropy_round(struct node *node);
 /* Requests this neighbour's whole version, unless our base is incomplete. In a swarm of more than
  * 256 origins, does so at most every 10 s, because the version may fill a whole message. */

@@ -37,8 +37,8 @@ struct asked {
 };
 
 struct repair {
-    uint32_t missing; /* origins whose missing rumors repair_review has to request */
-    uint32_t behind;  /* origins of which a neighbour has rumors that this node lacks */
+    uint32_t missing; /* number of origins whose missing rumors repair_review has to request */
+    uint32_t behind;  /* number of origins of which a neighbour has rumors that this node lacks */
     uint32_t turn; /* calls of repair_review; modulo versions.count, index where the next starts */
     uint64_t asked_ns;             /* broadcast_asked_ns */
     struct asked asked[ASKED_MAX]; /* ring of recent requests for unknown origins */
@@ -127,8 +127,9 @@ void push_backlog_forget(struct broadcast_neighbour *neighbour, uint32_t origin_
 /* Asks this neighbour not to push this origin's rumors (broadcast_tree.c). */
 void tree_prune(struct node *node, const struct peer *peer, const struct origin *origin);
 
-/* Keeps a proof, unless one is kept, if two heads of one stream contradict each other. With ours =
- * theirs, keeps a proof if the head exceeds the limits of a valid rumor (equivocation.c). */
+/* Keeps a proof, unless one is kept, if two signed heads of one stream contradict each other. With
+ * ours = theirs, keeps a proof if the signed head exceeds the limits of a valid rumor
+ * (equivocation.c). */
 void equivocation_found(struct node *node, const struct signed_head *ours,
                         const struct signed_head *theirs);
 /* Keeps a proof if the origin signed the head of this refused rumor beyond the limits of a valid

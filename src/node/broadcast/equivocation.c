@@ -53,7 +53,8 @@ void equivocation_found(struct node *node, const struct signed_head *ours,
     equivocation->is_found = proof_verify(equivocation->proof, node->context) == OK;
 }
 
-/* Keeps the head as a proof if its values exceed the limits of a valid rumor. */
+/* Keeps the head as a proof if its origin signed it and its values exceed the limits of a valid
+ * rumor. */
 static void look_at(struct node *node, const struct signed_head *head)
 {
     equivocation_found(node, head, head);

@@ -16,7 +16,7 @@
 #define RISES 1
 
 struct identity_clash {
-    /* Result of node_clash; "" = NULL. */
+    /* text that node_clash returns; "" = node_clash returns NULL */
     char why[ADDRESS_TEXT_BYTES + sizeof((struct note *)NULL)->text];
     uint64_t incarnation; /* incarnation of the later start known from gossip; 0 = none */
     uint64_t stamp;       /* stamp of the later start's newest record */

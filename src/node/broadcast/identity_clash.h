@@ -31,8 +31,8 @@ size_t identity_clash_arena_bytes(void);
  * start, or empty. */
 void identity_clash_on_record(struct node *node, const struct peer *from,
                               const struct bytes *record);
-/* Handles a record with our id that arrived by gossip. Returns FORGED or MALFORMED if its sender is
- * faulty. */
+/* Handles a record with our id that arrived by gossip. Returns FORGED or MALFORMED if the record is
+ * invalid. */
 enum error identity_clash_on_gossip(struct node *node, const struct peer *from,
                                     const uint8_t record[static RECORD_BYTES]) MUST_USE;
 /* Handles a head of ours with a valid signature and a later incarnation than ours, in a history. */

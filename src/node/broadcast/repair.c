@@ -291,7 +291,7 @@ void repair_review(struct node *node)
         const struct peer *peer =
             gap->missing ? connection_open_peer(node, gap->missing_from) : NULL;
         if (gap->missing && !peer)
-            set_missing(node, origin, false); /* the next VERSION shows another neighbour */
+            set_missing(node, origin, false); /* a VERSION will show who else has the rumors */
         if (!peer || node->now_ns - gap->missing_since_ns < after_ns(peer) ||
             is_awaited(node, origin))
             continue;

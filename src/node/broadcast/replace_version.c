@@ -95,7 +95,8 @@ bool replace_version_can_keep(const struct node *node, const uint32_t *next)
     return true;
 }
 
-/* Returns false if the table of origins is full. */
+/* Continues as this later incarnation of the node. Returns false if the table of origins is full.
+ */
 static bool begin(struct node *node, uint64_t incarnation)
 {
     struct broadcast *broadcast = node->broadcast;

@@ -60,7 +60,7 @@ static void negate(const struct update *update)
 {
     CHECK(update->count > 0);
     for (uint32_t i = 0; i < update->count; i++)
-        update->level[i] = (int8_t)-update->level[i]; /* -127 .. 127 */
+        update->level[i] = (int8_t)-update->level[i]; /* levels are in -127 .. 127 */
 }
 
 bool trial_of_removal(struct node *node, const uint8_t id[static ID_BYTES], uint64_t incarnation,

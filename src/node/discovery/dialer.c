@@ -47,7 +47,8 @@
 #define TRY_NS    SECOND_NS /* time in which the token bucket allows one more dial */
 /* A conversation that is older when it falls silent does not count as a stall. */
 #define STALL_NS (60 * SECOND_NS)
-/* Stalls of an address after which smaller packets are tried. */
+/* An address is dialled with smaller packets after this number of stalls, and with the smallest
+ * packets after twice this number. */
 #define STALLS_MOST   2
 #define SEGMENT_SMALL 1024
 #define SEGMENT_LEAST 536

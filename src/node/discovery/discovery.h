@@ -31,8 +31,8 @@ void member_gossip_renew(struct node *node);
 void member_gossip_sign_again(struct node *node);
 /* Sends each neighbour the queued records, and the next part of a list that it requested. */
 void member_gossip_flush(struct node *node);
-/* Marks members that have been silent for too long as dead. From half of that time on, asks random
- * neighbours for signs of life. Call it once in each round of gossip. */
+/* Marks members that have been silent for too long as dead. After half of a member's permitted
+ * silence, asks random neighbours for a sign of its life. Call it once in each round of gossip. */
 void member_gossip_review(struct node *node);
 /* Stores the digest of this node's base at the end of a round of gossip. A leaving node signs a new
  * digest only after the digest has stayed the same for a round. */
@@ -47,7 +47,8 @@ void member_gossip_on_list(struct node *node);
  * of all live members. */
 void member_gossip_on_query(struct node *node, const struct peer *from, uint64_t tag);
 /* Requests the neighbour's member list if it counts clearly more live members (`members`) than this
- * node. It may count dead members as live, so a large swarm's list is not requested again soon. */
+ * node. The neighbour may count dead members as live, so a large swarm's list is not requested
+ * again soon. */
 void member_gossip_compare(struct node *node, const struct peer *from, uint64_t members);
 /* Requests the neighbour's member list, unless one was requested or arrived lately. */
 void member_gossip_ask_for_list(struct node *node, const struct peer *from);

@@ -31,10 +31,11 @@
 #define LISTED_AT_ONCE  16 /* maximum records per MEMBER_LIST */
 /* Maximum members for which one call of member_gossip_review asks for a sign of life. */
 #define SIGNS_AT_ONCE 16
-/* Least number of renewal periods between two requests of member_gossip_ask_for_list. */
+/* member_gossip_ask_for_list waits for this number of renewal periods after a list was last
+ * requested or arrived. */
 #define LIST_PERIODS 2
-/* Least time between two requests of member_gossip_compare; PER_MEMBER_NS per live member is added.
- */
+/* member_gossip_compare waits for this time, plus PER_MEMBER_NS per live member, after a list was
+ * last requested or arrived. */
 #define LIST_WAIT_NS (2 * SECOND_NS)
 
 static struct discovery_neighbour *neighbour_of(const struct node *node, const struct peer *peer)

@@ -10,7 +10,7 @@
 struct membership *membership_new(struct arena *arena, const struct node *node);
 size_t membership_arena_bytes(const struct node_options *options);
 
-/* Member number 0 is this node. */
+/* Returns the member table. Member number 0 is this node. */
 const struct members *membership_members(const struct node *node);
 const struct member *membership_at(const struct node *node, uint32_t number);
 uint32_t membership_number(const struct node *node, const struct member *member);
@@ -51,7 +51,8 @@ void membership_review(struct node *node);
 void membership_recount(struct node *node);
 void membership_forget(struct node *node);
 void membership_update_own(struct node *node, const struct record *record);
-/* origin_index: index in the version vector (broadcast/version.h), or ORIGIN_NONE. */
+/* Sets the member's origin to the one at this index of the version vector (broadcast/version.h);
+ * ORIGIN_NONE = none. */
 void membership_set_origin(struct node *node, const struct member *member, uint32_t origin_index);
 
 #endif

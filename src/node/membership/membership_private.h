@@ -5,8 +5,8 @@
 
 struct membership {
     struct members members;
-    uint32_t live;      /* this node included */
-    uint32_t reachable; /* live members that have an address to dial */
+    uint32_t live;      /* number of live members, this node included */
+    uint32_t reachable; /* number of live members, this node included, with an address to dial */
 };
 
 /* Removes const from a member: only this folder may change one. */

@@ -11,7 +11,8 @@
 #define SLACK_RATIO 4.0
 /* Time after the start of its training in which a member has a weight without any rumor. */
 #define DOUBT_NS ((uint64_t)60000000000)
-/* A member that publishes no more counts this long in the shares of statistics. */
+/* A member that publishes no more counts in the shares of statistics for this time after its last
+ * rumor. */
 #define LATELY_NS ((uint64_t)60000000000)
 /* A newcomer without a step counts this long in the shares of statistics: from its first record
  * on, and again from the start of its training on. */

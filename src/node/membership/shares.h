@@ -5,9 +5,10 @@
  *
  *   moved   movement of the base by the member's rumors: the sum over all entries, with a half-life
  *           of ten minutes
- *   usual   median, over the training members that published, of claim divided by `moved`. By
- *           throughput, the claim is here that of the member's rumors, up to its last one: half of
- *           the members may have stopped learning, and a member that stopped claims no samples
+ *   usual   median, over the training members that published, of claim divided by `moved`. If
+ *           shares depend on throughput, this claim is that of the member's rumors up to its last
+ *           one: half of the members may have stopped learning, and a member that stopped claims
+ *           no samples
  *   weight  the claim; of another member at most 16 · moved · usual. With weight_max also at most
  *           weight_max times the median claim, which includes this node. Before its first rumor
  *           another member has at most the mean weight of those that published, for a minute, and
@@ -63,8 +64,9 @@ double shares_learners(const struct members *members, bool by_throughput, uint64
 /* Returns the number of live members that train. This node counts even if it does not train. */
 uint32_t shares_training(const struct members *members, uint64_t now_ns);
 
-/* Returns the first member whose claimed throughput exceeds twice its own weight and the weights of
- * all other members together; NULL if there is none. weight_max does not limit these weights. */
+/* Returns the first member whose claimed throughput exceeds twice its own weight, and also the sum
+ * of the weights of all other members; NULL if there is none. weight_max does not limit these
+ * weights. */
 const struct member *shares_doubtful(const struct members *members, bool by_throughput,
                                      uint64_t now_ns);
 

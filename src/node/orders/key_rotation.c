@@ -10,7 +10,7 @@
 
 struct key_rotation {
     struct swarm_key keys[SWARM_KEYS_MAX]; /* swarm keys that are accepted, newest first */
-    uint32_t count;                        /* at least 1 */
+    uint32_t count;                        /* number of accepted keys, at least 1 */
     uint32_t latest;  /* number of the last order that introduces a key; 0 = no order */
     uint32_t changes; /* changes of the accepted keys since the start */
     uint64_t wall_ms; /* wall clock at wall_ns, in ms since 1970; 0 = unknown */

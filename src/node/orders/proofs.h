@@ -51,8 +51,9 @@ void proofs_suspend(struct node *node, uint32_t i, bool is_suspended);
 bool proofs_are_contested(const struct node *node);
 void proofs_contest(struct node *node, bool is_contested);
 
-/* Stores a proof. Sets *is_new to false if a proof as strict was known against its author, or if
- * the table is full. Returns MALFORMED or FORGED if the bytes prove nothing. */
+/* Stores a proof and sets *is_new to true. Stores nothing and sets *is_new to false if a proof that
+ * is at least as strict is known against its author, or if the table is full. Returns MALFORMED or
+ * FORGED if the bytes prove nothing. */
 enum error proofs_take(struct node *node, const uint8_t in[static PROOF_BYTES],
                        bool *is_new) MUST_USE;
 

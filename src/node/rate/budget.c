@@ -32,11 +32,12 @@
 #define ROOM_LEAST 0.1
 /* Part of the median headroom that a link in good standing has at least. */
 #define STANDING 0.25
-/* Part of the links in good standing with too many queued rumors at which the budget falls. */
+/* The budget falls while too many rumors queue on at least this part of the links in good standing.
+ */
 #define CROWDED (1.0 / 3)
 /* Least lag, in seconds, above which a member counts as lagging (lag_most_s). */
 #define LAG_S 2.0
-/* Part of lag_most_s: while this node lags for longer, rate_estimate does not grow. */
+/* While this node lags for longer than this part of lag_most_s, rate_estimate does not grow. */
 #define LAG_GROWING   0.5
 #define LEARNING_MAX  64  /* maximum training members whose lag budget_lagging checks */
 #define MOST          0.5 /* part of the training members that must lag before the budget falls */

@@ -16,8 +16,8 @@
 #define ANSWER_STEPS (2 * OUTER_STEP_STEPS)
 /* Bench: bench_language_exchange.py (tests/decisions/005-publish-every-four-steps.md). Half: a
  * language model has a loss of 1.663 nats (4: 1.640). Double: its loss is 1.660 nats. */
-#define FULL_STEPS 4 /* steps before a publication that the budget does not cut, at least */
-/* Steps before a publication that the budget cuts, at least: other nodes react meanwhile. */
+#define FULL_STEPS 4 /* least local steps before a publication that the budget does not cut */
+/* Least local steps before a publication that the budget cuts: other nodes react meanwhile. */
 #define WAITED_STEPS ANSWER_STEPS
 /* A publication counts as cut if it used at least this part of its allowed bytes. */
 #define CUT 0.8
@@ -250,8 +250,9 @@ static double gain(const struct node *node)
 }
 
 /* Returns the part of the unpublished progress to withhold from the node's own weights. Unless it
- * is configured, the weights then contain the part `counts` (gain · share), as the base will. A
- * leaving node withholds nothing, since no later publication would release the withheld part. */
+ * is configured, the weights then contain the part `counts` (gain · share), as the base will. The
+ * last publications after training withhold nothing, since no later publication would release the
+ * withheld part. */
 static double withheld(const struct node *node, double counts)
 {
     if (node->rate->schedule.is_last)

@@ -57,8 +57,8 @@ bool pacer_is_busy(const struct node *node, const struct peer *peer);
 /* The following functions limit the work that a member's messages cause: signatures to check,
  * queries to answer (work.c). */
 
-/* Counts the work of this message. Returns false if the member has caused too much and repeats a
- * message of this kind anyway: then drop it. */
+/* Counts the work of this message. Returns false if the member has caused too much work and the
+ * message is a query, which its sender will repeat: then drop it. */
 bool work_admits(struct node *node, const struct peer *peer, const struct message *message);
 /* Returns the time until which nothing should be read from this peer; 0 = read on. Adds a note if
  * the member has long caused too much work. */

@@ -94,7 +94,7 @@ struct publish_schedule {
     double publish_s;     /* learner's seconds to cut a publication, moving average; 0 = unknown */
     uint64_t measured_ns; /* time when samples_per_s was last measured */
     uint64_t measured_samples; /* value of `samples` at measured_ns */
-    double samples_per_s;      /* moving average; 0 = unknown */
+    double samples_per_s;      /* samples learned per second, moving average; 0 = unknown */
 };
 
 struct rate {

@@ -1,6 +1,6 @@
 /* A token bucket: a credit of bytes that may be sent, or of work (work.c). The credit grows at a
  * rate, up to a depth. Each link has a bucket that paces it (congestion.h); another bucket limits
- * all links together to uplink_max (pacer.c). Tests: tests/unit/node/test_congestion.c.
+ * the sum over all links to uplink_max (pacer.c). Tests: tests/unit/node/test_congestion.c.
  */
 #ifndef HEARSAY_NODE_RATE_TOKEN_BUCKET_H
 #define HEARSAY_NODE_RATE_TOKEN_BUCKET_H

@@ -22,7 +22,7 @@
 #define WORK_PER_MEMBER 8.0
 /* Work of a query that is answered at once with a whole version or history. */
 #define WORK_OF_A_VERSION 16.0
-/* Work of a small message: decryption, a table, perhaps a small answer. */
+/* Work of a small message: decryption, a look-up in a table, perhaps a small answer. */
 #define WORK_OF_A_MESSAGE (1.0 / 16)
 /* Reading goes on when this much work may be done again, so that it does not stop for each
  * message. */

@@ -27,7 +27,7 @@
 /* Least number of votes for our base, the donor's included, that confirm the base. */
 #define AGREE_MIN  3
 #define WAIT_NS    (5 * SECOND_NS)  /* time to wait for more votes after the first differing vote */
-#define CONFIRM_NS (60 * SECOND_NS) /* confirms a complete base after this if no vote differs */
+#define CONFIRM_NS (60 * SECOND_NS) /* confirmation time of a complete base if no vote differs */
 #define RUMORS_MAX 64               /* maximum rumors in the log that are read for one vote */
 /* Shortest time between two votes of one neighbour that make this node read rumors in the log. */
 #define COUNT_EACH SECOND_NS

@@ -93,9 +93,9 @@ static bool is_stuck(const struct node *node)
 }
 
 /* Returns true if this node may take over the neighbour's base after a partition, or because it
- * lags. A node that has just taken over a base, or is fetching one, yields only to a side that has
- * clearly learned more. Without this rule three sides could take over each other's bases in a
- * circle. */
+ * lags. A node that has just taken over a base, or is fetching one, yields only after a decisive
+ * comparison of the two sides (is_decisive). Without this rule three sides could take over each
+ * other's bases in a circle. */
 static bool may_yield(const struct node *node, const struct transfer_neighbour *neighbour)
 {
     return neighbour->is_decisive ||

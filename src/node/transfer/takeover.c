@@ -274,7 +274,7 @@ bool takeover_on_history(struct node *node, const struct peer *from, const struc
         return false;
     }
     const uint64_t later = replace_version_own_future(node, request->history, request->entries);
-    if (later > 0) { /* of an earlier process, or of a copy of this node */
+    if (later > 0) { /* another process, earlier or a copy of this one, had that incarnation */
         identity_clash_on_head(node, later);
         give_up(node, from, false);
         return false;

@@ -19,7 +19,8 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* Spans of blocks that a neighbour may have requested and not received; more are refused. */
+/* Maximum spans of blocks that a neighbour may have requested and not received; others are refused.
+ */
 #define FETCHES_MAX 4
 
 struct transfer *transfer_new(struct arena *arena, const struct node *node);
@@ -39,7 +40,7 @@ bool partition_peer_yields(const struct node *node, const struct peer *peer);
 /* Requests a base, or blocks of the base being fetched. Call it a few times a second, or on
  * demand. */
 void fetch_consider(struct node *node);
-/* Lets neighbours be asked again at once although they gave nothing lately. */
+/* Lets neighbours be asked again at once, even if a request to them has failed lately. */
 void fetch_forgive(struct node *node);
 /* Returns true while a requested history has not arrived. */
 bool fetch_is_asking(const struct node *node);

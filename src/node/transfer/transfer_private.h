@@ -40,7 +40,7 @@ struct transfer_neighbour {
     /* Time since which the neighbour claims rumors that most neighbours lack; 0 = it does not. */
     uint64_t claims_ns;
     bool ours_preferred; /* our base wins against the neighbour's base after a partition */
-    bool is_decisive;    /* one of the two sides of the partition has clearly learned more */
+    bool is_decisive;    /* partition_is_decisive: the sides clearly differ in members or samples */
     bool peer_yields;    /* partition_peer_yields */
     /* Time when a request for a base or block last failed at the neighbour; 0 = never. */
     uint64_t refused_ns;
@@ -90,7 +90,7 @@ struct fetch {
     uint64_t moved_ns;   /* time when the learner was last given a block, or began_ns */
     uint64_t came_ns;    /* time when the first block after moved_ns arrived; 0 = no block yet */
     uint64_t wrote_ns;   /* fetch_wrote_ns; unlike moved_ns, unchanged when a fetch restarts */
-    uint64_t rest_ns;    /* until then, our base yields only to a side that clearly learned more */
+    uint64_t rest_ns;    /* time until which our base yields only after a decisive comparison */
     /* [blocks] conn of the neighbour from which each block was requested, or a BLOCK_ value. */
     uint64_t *from;
     uint32_t cursor;         /* all blocks with smaller numbers were requested or have arrived */
