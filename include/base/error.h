@@ -19,9 +19,9 @@ enum error {
     MALFORMED, /* bytes or text do not have their format */
     TOO_BIG,   /* a limit or a buffer is exceeded */
     FORGED,    /* an authentication tag or a signature is invalid */
-    MISMATCH,  /* content of another swarm, model or protocol, or parts that do not fit together */
-    MISSING,   /* the requested file, key or thing does not exist */
-    FAILED,    /* the operating system refused a request, or an operation went wrong */
+    MISMATCH, /* content of another swarm, model or protocol, or parts that do not fit each other */
+    MISSING,  /* the requested file, key or thing does not exist */
+    FAILED,   /* the operating system refused a request, or an operation went wrong */
     /* a setting is wrong, by itself or for the data */
     WRONG_SETTING
 };
