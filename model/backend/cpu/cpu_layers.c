@@ -5,11 +5,11 @@
 #include "backend/cpu/cpu_vector.h"
 #include "base/error.h"
 
-/* Pools one row of windows. Compares one position of all windows of the row at a time, without a
- * branch. The position of the maximum is nearly random, so mispredicted branches would take most of
- * the time. There are two inner loops, because compilers turn a loop that sets both y and winner
- * back into a branch. The function is inline, so that compilers see the constant if the window is
- * 2. */
+/* Computes the outputs of one row of windows. Compares one position of all windows of the row at a
+ * time, without a branch. The position of the maximum is nearly random, so mispredicted branches
+ * would take most of the time. There are two inner loops, because compilers turn a loop that sets
+ * both y and winner back into a branch. The function is inline, so that compilers see the constant
+ * if the window is 2. */
 static inline void pool_row(int window, int width, int out_width, const float *restrict x,
                             float *restrict y, uint8_t *restrict winner)
 {

@@ -7,9 +7,9 @@
 
 #define FEW_CLASSES 1024 /* up to this number of classes, a warp computes a row; above, a block */
 
-/* Partial softmax of some logits of a row: the largest logit and its index (of equal logits the
- * first), the sum of exp(logit - top), the label's logit (0 if it is not among them), and the sum
- * of the logits. */
+/* Partial softmax of some logits of a row. top: the largest logit; largest: its index, the lowest
+ * if several are equal. sum: Σ exp(logit - top). own: the label's logit, or 0 if it is not among
+ * these logits. all: the sum of these logits. */
 struct softmax {
     float top;
     float sum;
