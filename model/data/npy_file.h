@@ -38,7 +38,7 @@ struct npy_file {
     char kind; /* number type: 'b' bool, 'u' unsigned, 'i' signed, 'f' float */
     /* bytes per number that npy_file_read gives: 1, 2, 4 or 8; little-endian */
     int bytes;
-    /* bytes per number in the file: 8 for float64, of which `bytes` is 4; otherwise equal to
+    /* bytes per number in the file; 8 for float64, although `bytes` is 4; otherwise equal to
      * `bytes` */
     int stored_bytes;
     /* the file has the channels last; dims and npy_file_read have them first */
