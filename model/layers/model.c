@@ -150,7 +150,7 @@ static int logits_max(const struct model *model)
     if (last->kind != &layer_logits || fitting >= (size_t)model->batch_max)
         return model->batch_max;
     const int most = fitting > 0 ? (int)fitting : 1, parts = (model->batch_max - 1) / most + 1;
-    return (model->batch_max - 1) / parts + 1; /* makes the parts nearly equal */
+    return (model->batch_max - 1) / parts + 1; /* gives the parts almost equal numbers of samples */
 }
 
 static size_t logits_budget(const struct model_use *use, struct backend *backend)
