@@ -48,7 +48,8 @@ void threshold_split(struct threshold *chosen, const uint32_t bins[static HISTOG
                      const uint32_t parts[static BIN_PARTS], size_t parameters, uint32_t count_max,
                      size_t budget_bytes);
 
-/* Return the number of NaN or infinite residuals, and of saturated entries (error_feedback.h). */
+/* threshold_lost returns the number of NaN or infinite residuals, threshold_saturated the number of
+ * saturated entries (error_feedback.h). */
 uint32_t threshold_lost(const uint32_t bins[static HISTOGRAM_BINS]);
 uint32_t threshold_saturated(const uint32_t bins[static HISTOGRAM_BINS]);
 
