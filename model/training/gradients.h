@@ -52,8 +52,8 @@ void gradients_init(struct gradients *gradients, struct backend *backend, struct
 /* Returns the size in bytes of the input of a step of `size` samples. */
 size_t gradients_input_bytes(const struct gradients *gradients, uint32_t size);
 
-/* Return the addresses of augmentations and of dropout seeds in the input of a step. The input may
- * be in host or backend memory. */
+/* gradients_augmentations returns the address of the augmentations in the input of a step,
+ * gradients_draws that of the dropout seeds. The input may be in host or backend memory. */
 struct augmentation *gradients_augmentations(const struct gradients *gradients,
                                              struct step_input *input, uint32_t size);
 

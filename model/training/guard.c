@@ -152,8 +152,8 @@ static bool is_below(const struct guard *guard, const struct evaluation *from,
     return fall(from, evaluation) > fmax(least_fall(evaluation), USUAL_FALLS * guard->usual_fall);
 }
 
-/* A large fall also increases usual_fall. So a base that was clearly below the best one at the last
- * evaluation stays below until chance explains the difference. */
+/* A large fall also increases usual_fall. So if the last evaluation was below the best one, every
+ * fall that is larger than chance explains counts as below. */
 bool guard_is_below(const struct guard *guard, const struct evaluation *from,
                     const struct evaluation *evaluation)
 {

@@ -83,7 +83,7 @@ struct guard {
     struct evaluation last; /* last evaluation; last.samples is 0 before the first one */
     struct evaluation best; /* best evaluation; best.samples is 0 before the first one */
     uint64_t best_ns;
-    bool is_below;        /* the last evaluation was clearly below the best one */
+    bool is_below;        /* the last evaluation was below the best one by the margins of WORSE */
     uint64_t below_steps; /* value of `steps` when evaluations began to be below the best one */
     double usual_fall;    /* root mean square of recent falls of the score; rises count as 0 */
     bool is_worse;        /* WORSE was reported and is not over */

@@ -43,8 +43,8 @@ struct learner_options {
     uint64_t data_seed; /* seed of the order of samples, together with data_node */
     uint64_t data_node; /* differs between nodes, so that they visit samples in different orders */
     struct augment_options augment;
-    uint32_t test_from;   /* first test sample of learner_evaluate */
-    uint32_t test_to;     /* index after the last test sample of learner_evaluate */
+    uint32_t test_from;   /* first test sample of learner_evaluate(learner, false) */
+    uint32_t test_to;     /* index after the last test sample of learner_evaluate(learner, false) */
     uint32_t density_max; /* largest number of entries in a publication */
     bool holds;           /* publications may withhold progress (replica.h) */
     bool averages;        /* the learner keeps an average of the base (base_average.h) */
