@@ -24,7 +24,7 @@ void admit_obey(struct node *node, const struct order *order);
 /* Checks whether each peer and each member is still admitted. Call it after all received orders
  * have been obeyed. */
 void admit_review(struct node *node);
-/* Handles a LISTED message. hash: hash of the neighbour's member ids. */
+/* Handles a LISTED message. hash: the neighbour's admitted_hash. */
 void admit_on_listed(struct node *node, const struct peer *from, uint64_t hash);
 
 #endif

@@ -22,8 +22,8 @@
 #define BEYOND_MOST 2.0
 /* Maximum rumors of one publication, except of a new incarnation's first. */
 #define PIECES_MOST 64
-/* Unclaimed seconds of learning that a member may keep for later, at most; no limit applies while
- * it may be in a partition. */
+/* Maximum unclaimed seconds of learning that a member may keep for later. The limit does not apply
+ * while the member may be in a partition. */
 #define CREDIT_S    10
 #define CREDIT_RATE 2 /* seconds of learning that a member may claim per second */
 /* A publication may claim the learning time of this many median publications, or this many of the
@@ -62,7 +62,7 @@ struct account {
     uint32_t origin_index; /* origin index of the member's latest known incarnation */
     /* Moving average of the agreement of the member's rumors with the residual. */
     double usual;
-    /* Test: the member's rumors act against what this node learns. */
+    /* CUSUM test of whether the member's rumors act against what this node learns. */
     struct cusum against;
     struct size usual_size; /* decaying sum of the sizes of publications with `counts` */
     struct size size;       /* size of the rumors since the last claim of samples, inclusive */
@@ -80,7 +80,7 @@ struct account {
     uint64_t alone_ns;
     /* First rumors of the member's last publications, newest first. */
     struct stream_point began[RECALLED];
-    struct cusum beyond; /* test: the member's publications are too long */
+    struct cusum beyond; /* CUSUM test of whether the member's publications are too long */
     double gap_ns;       /* moving average of the time between the member's rumors; 0 = unknown */
     /* Until this time, the member's publications may be from a partition (was_apart). */
     uint64_t apart_ns;

@@ -27,8 +27,8 @@ struct expulsion {
     /* An order expels this node, which leaves at this time unless a later order admits it; 0 = no
      * wait. */
     uint64_t leaves_ns;
-    bool is_noted;      /* a note has said that no neighbour gives the needed base */
-    bool is_pruned;     /* the node had joined at the last expulsion_consider */
+    bool is_noted;  /* a note has said that no neighbour gives the needed base */
+    bool is_pruned; /* the node had joined at the last expulsion_consider */
 };
 
 size_t expulsion_arena_bytes(void)
@@ -215,7 +215,8 @@ static void obey_all(struct node *node, const struct peer *from, uint32_t before
         admit_review(node);
 }
 
-/* Lets a node that starts with an order against it ask the members for a later order. */
+/* Postpones the end of a node that starts with an order against it: members may have a later order.
+ */
 static void wait_for_admission(struct node *node, const struct order *order)
 {
     CHECK(order->kind == ORDER_EXPEL);

@@ -34,9 +34,10 @@ void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES]);
 /* Call it when a publication has ended: takes rumors of expelled members out of the base, if that
  * had to wait. */
 void expulsion_on_published(struct node *node);
-/* Forgets proofs against outsiders once this node has joined. Suspends proofs that most nodes
- * disobey, and resumes those that most obey (suspension.h). Adds a note if this node has long
- * needed another base and no neighbour has given one. Call it a few times a second. */
+/* Once this node has joined a swarm with a member list or admitting orders, forgets proofs against
+ * ids that do not concern the swarm. Suspends proofs that most neighbours disobey, and ends the
+ * suspension if most obey them (suspension.h). Adds a note if this node has long needed another
+ * base and no neighbour has given one. Call it a few times a second. */
 void expulsion_consider(struct node *node);
 
 #endif

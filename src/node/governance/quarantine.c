@@ -41,8 +41,8 @@
 /* While an origin may be from a partition, its rumors are withheld for at most this time longer
  * than HELD_NS. */
 #define APART_NS (60 * SECOND_NS)
-/* After a release at until_ns, publications of up to twice the length are not withheld for this
- * time. */
+/* After a release because the time to vote was over, or because the log needed the space,
+ * publications of up to twice the length are not withheld for this time. */
 #define FREE_NS (60 * SECOND_NS)
 
 /* State of withholding the rumors of one origin. */
@@ -51,7 +51,7 @@ struct withholding {
     bool is_tried;     /* a trial was requested since trial_ns was set */
     bool is_judged;    /* that trial has ended */
     uint64_t trial_ns; /* earliest time to try the withheld rumors */
-    /* Time of the release at the latest, unless the origin's member is expelled */
+    /* Latest time of the release, unless the origin's member is expelled or the trial is late. */
     uint64_t until_ns;
     /* Time before which publications of up to twice `length` are not withheld again. */
     uint64_t free_ns;
@@ -251,8 +251,9 @@ static struct stream_point within_reach(const struct node *node, struct stream_p
     return from;
 }
 
-/* Returns the limit of a vote that the member's rumors leave the base from `from` on, or from its
- * first withheld rumor on if that is earlier. */
+/* Returns the limit that a vote names if the member's rumors are to leave the base from `from` on,
+ * or from its first withheld rumor on if that is earlier. It is later if the log cannot take these
+ * rumors out any more. */
 static struct stream_point limit_of(const struct node *node, struct stream_point from)
 {
     return within_reach(node, with_held(node, from));
@@ -283,7 +284,7 @@ static bool request_of_suspect(struct node *node, const struct origin *origin)
     return true;
 }
 
-/* Tries the next member that seems harmful. */
+/* Requests a trial of the next member that seems harmful, unless a trial is due or under way. */
 static void try_harmful(struct node *node)
 {
     struct quarantine *quarantine = node->quarantine;
@@ -306,7 +307,7 @@ static void note_harmful(struct node *node)
 }
 
 /* Returns true if the loss is enough higher with the suspect's rumors than without them, or if this
- * node has no test samples. A base without a loss is worse than any other. */
+ * node has no test samples. A base without a finite loss is worse than any other. */
 static bool is_harmful(const struct node *node, const struct base_trial *trial)
 {
     const double with = trial->loss_before, without = trial->loss_after;

@@ -37,7 +37,7 @@ struct suspension {
 /* Evidence from one node's version about all proofs; one bit per proof. */
 struct shown {
     uint64_t excess[WORDS]; /* the version has rumors beyond the proof's limit */
-    /* The version has rumors of an accused origin, none of them beyond the limit */
+    /* The version has rumors of one of the accused's origins, none of them beyond the limit. */
     uint64_t rest[WORDS];
     bool is_known; /* this node knows every origin that the version lists */
 };
@@ -180,9 +180,9 @@ static uint64_t patience_ns(const struct node *node, const struct votes *votes, 
     return votes->lead == 0 && !votes->we_have ? LONGER_NS : LONG_NS;
 }
 
-/* Returns true if this node must follow the others, because most nodes, or half on a tie over a
- * proof in force, have differed from it for patience_ns. A node that has not joined has no vote,
- * and follows only while a neighbour's vote is known. */
+/* Returns true if this node must follow the other nodes, because for patience_ns most nodes have
+ * differed from what this node does with the proof. A tie is enough to suspend a proof in force. A
+ * node that has not joined has no vote, and follows only while a neighbour's vote is known. */
 static bool is_outvoted(struct node *node, uint32_t i, const struct votes *votes, bool is_suspended)
 {
     struct doubt *doubt = &node->suspension->doubts[i];
