@@ -238,8 +238,8 @@ static enum error failed(const struct inference_client *client, struct problem *
     return problem_set(problem, FAILED, "%s: %s", client->where, why);
 }
 
-/* Dials the node with this introduction, and waits until the node has accepted or refused it, for
- * at most CALL_NS. */
+/* Dials the node with this introduction. Waits until the node has accepted or refused it, or the
+ * connection has ended, for at most CALL_NS. */
 static void call(struct inference_client *client, const struct introduction *introduction)
 {
     hang_up(client);
@@ -339,7 +339,7 @@ static enum error ask(struct inference_client *client, const void *samples, uint
                        PATIENCE_S);
 }
 
-/* Waits as long as the last reply demands before the next request. */
+/* Waits, if the connection is open, as long as the last reply demands before the next request. */
 static void rest(struct inference_client *client)
 {
     const uint64_t wait_ns = client->reply.wait_ns;

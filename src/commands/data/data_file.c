@@ -36,14 +36,14 @@ struct summary {
     uint64_t first_count;
 };
 
-/* Returns true if each sample is one whole number: a label or a token. */
+/* Returns true if each sample is one whole number: a label, a token or a byte of text. */
 static bool has_counts(const struct data_reader *reader)
 {
     return reader->size == 1 && reader->kind != 'f';
 }
 
-/* Returns true if each sample is one number that a node may take for a label although it is a
- * float. */
+/* Returns true if each sample of an array is one float64 number, which a node may take for a
+ * label. */
 static bool has_float64(const struct data_reader *reader)
 {
     return reader->size == 1 && reader->format == DATA_NPY && reader->kind == 'f' &&

@@ -12,8 +12,8 @@
 
 #define TEXT_SHOWN   400
 #define TOKENS_SHOWN 24
-/* An image at most this wide may have its channels last; the report then asks whether this is
- * so. */
+/* An image that is at most this wide, and higher, may have its channels last. A note of the report
+ * says so. */
 #define CHANNELS_LAST 4
 
 struct report {

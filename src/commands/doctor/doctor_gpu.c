@@ -16,7 +16,8 @@ static void report(int pipe, const struct device_memory *memory)
         _exit(1);
 }
 
-/* Opens the device and returns its memory before the start; total is 0 if there is no GPU. */
+/* Opens the device and returns its memory before the start; total is 0 if it is no GPU or cannot be
+ * opened. */
 static struct device_memory memory_at_first(const struct config *config)
 {
     struct backend *backend;

@@ -292,7 +292,7 @@ static void look_at_data(struct doctor *doctor)
     dataset_free(&test);
 }
 
-/* Reports that the node trains on the CPU. Warns if the GPU is missing, or if train.threads
+/* Reports that the node computes on the CPU. Warns if the GPU is missing, or if train.threads
  * exceeds the number of processors. */
 static void look_at_processors(struct doctor *doctor, const char *device)
 {
@@ -321,8 +321,8 @@ static double gain_of(const struct gpu *gpu, enum precision precision)
                : 1;
 }
 
-/* Reports the GPU, the precision of its matrix products, and how much faster train.precision = auto
- * would be. */
+/* Reports the GPU and the peak speed of its matrix products, if known: how much higher it would be
+ * with train.precision = auto, or else how much higher it is than in float32. */
 static void look_at_precision(struct doctor *doctor, const char *device)
 {
     struct config freed = doctor->config;
@@ -386,8 +386,8 @@ static void look_at_port(struct doctor *doctor)
     transport_free(transport);
 }
 
-/* Finds the file in the folder that was written last. Returns its time and sets its name; returns 0
- * if there is no file. */
+/* Finds the file in the folder that was written last, except files whose names begin with a dot.
+ * Returns its time and sets its name; returns 0 if there is no file. */
 static time_t newest_in(const char *dir, char name[static NAME_MAX + 1])
 {
     time_t newest = 0;

@@ -131,8 +131,8 @@ static double available_bytes(void)
     return (double)kib * 1024;
 }
 
-/* Returns the bytes that each GPU except the first needs: weights, gradients, layers for its share
- * of a step, and samples. */
+/* Returns the bytes that each GPU except the first needs: weights, gradients (twice with
+ * micro-batches), layers for its share of a step, and samples. */
 static double further_bytes(const struct config *config, const struct dataset *train,
                             const struct model *model)
 {

@@ -14,7 +14,8 @@
 #include "commands/doctor/doctor_visit.h"
 #include "state/state_dir.h"
 
-#define NAME_WAIT_NS (15000 * MS_NS) /* time limit of a name lookup, equal to that of a node */
+/* Time limit of all name lookups, which run at once; a node has the same limit for one lookup. */
+#define NAME_WAIT_NS (15000 * MS_NS)
 
 struct lookup {
     struct gaicb request;
@@ -60,7 +61,7 @@ static void take_numbers(struct visit *visit, const struct addrinfo *found)
             visit->number[visit->numbers++] = address_of_socket(found->ai_addr);
 }
 
-/* Resolves all names. Lookups that are still running at the time limit are not freed, because the
+/* Resolves all names. If a lookup is still running at the time limit, frees no lookup, because the
  * system still uses their memory. */
 static void find_numbers(struct round *round)
 {
@@ -221,9 +222,9 @@ static void say_visit(const struct round *round, struct visit *visit)
     }
 }
 
-/* Returns the widest scope among the peers' addresses that have a route. Sets *ours to the
- * address from which this machine dials the peer with that scope. If no peer has a route, sets
- * *ours to the machine's default source address, or to "" if there is none. */
+/* Returns the widest scope among the peers' addresses that have a route, at least PLACE_LOOPBACK.
+ * Sets *ours to the address from which this machine dials the peer with that scope. If no peer has
+ * a route, sets *ours to the machine's default source address, or to "" if there is none. */
 static enum place widest(const struct round *round, struct address *ours)
 {
     /* address reserved for documentation (RFC 5737); only its route is looked up */

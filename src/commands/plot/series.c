@@ -12,7 +12,7 @@
 
 struct point {
     double x, y, wall_s;
-    size_t place; /* index of the point in the file, which orders points with equal x */
+    size_t place; /* index of the point before sorting, which orders points with equal x */
 };
 
 static int by_x(const void *a, const void *b)

@@ -67,7 +67,7 @@ static enum error make_config(const struct swarm *swarm, int i, const char *seed
         (struct slice){slice.index, slice.count * swarm->options.evaluate_parts};
     config->train.evaluate_s = EVALUATE_S;
     const int gpus = cuda_module()->devices();
-    if (gpus > 0) /* the nodes use the GPUs in turn */
+    if (gpus > 0) /* distributes the nodes over the GPUs */
         (void)snprintf(config->train.device, sizeof config->train.device, "cuda:%d",
                        (i - 1) % gpus);
     enum error error = OK;

@@ -14,7 +14,7 @@
 
 #define GOAL_SECONDS 300
 #define GOAL_SAMPLES 400000
-#define GOAL_ROUNDS  3 /* consecutive rounds of evaluations that must reach the target */
+#define GOAL_ROUNDS  3 /* consecutive rounds of evaluations that must exceed the target a little */
 /* A round is ignored if some samples, but fewer than this, were learned since the last judged
  * round. */
 #define GOAL_APART  2000
@@ -38,7 +38,7 @@ struct swarm_goal {
     uint64_t rounds_seen; /* number of the last judged round of evaluations */
     /* Samples that had been learned when the last round of evaluations was judged. */
     uint64_t samples_judged;
-    int rounds_above; /* consecutive rounds above the target, up to now */
+    int rounds_above; /* consecutive rounds that were a little above the target, up to now */
     /* Samples that had been learned at the last call of swarm_goal_judge. */
     uint64_t samples_learned;
     double learned_s; /* time of the last call of swarm_goal_judge that saw a new sample */

@@ -66,7 +66,8 @@ static enum error set_usual(struct swarm_options *options, const char *const *us
     return error;
 }
 
-/* Sets the defaults for language models: batch, warm-up, beta1 and beta2 of nanoGPT on a CPU. */
+/* Sets the defaults for language models: batch, warm-up, beta1 and beta2 of nanoGPT on a CPU, and
+ * no Nesterov momentum. */
 static enum error set_for_text(struct swarm_options *options, struct problem *problem)
 {
     static const char *const usual[] = {"train.momentum=0.9", "train.beta2=0.99", "train.batch=12",
@@ -89,7 +90,7 @@ static enum error set_for_deep(struct swarm_options *options, struct problem *pr
     return set_usual(options, usual, sizeof usual / sizeof usual[0], problem);
 }
 
-/* Chooses the text for a language model: the dictionary unless the user names a text. */
+/* Chooses the text for a language model: the dictionary unless the user names text or tokens. */
 static enum error choose_text(struct swarm_options *options, struct problem *problem)
 {
     struct config_data *data = &options->config.data;

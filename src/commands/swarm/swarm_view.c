@@ -28,7 +28,7 @@
 #define REST_BELOW   "\033[J"
 #define CLEAR        "\033[H\033[2J"
 
-/* Sums over the nodes. `tested` and all later members leave out nodes that have ended. */
+/* Sums over the nodes. `tested` and all later members leave out nodes that are not running. */
 struct totals {
     uint64_t samples, published, received, sent, tested, evaluations;
     double score; /* sum over all tested samples of the score of the node that tested them */
