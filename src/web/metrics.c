@@ -252,7 +252,7 @@ static void write_steps(FILE *out, const json_t *page)
     write_value(out, "step_seconds_count", "", steps);
 }
 
-/* 48 bits, because a double represents them exactly. */
+/* Writes only the lowest 48 bits of the digest, because a double represents them exactly. */
 static void write_digest(FILE *out, const json_t *page)
 {
     const char *digest = json_string_value(json_object_get(page, "digest"));

@@ -94,8 +94,8 @@ static double part_of(double part, double whole)
     return whole > 0 ? part / whole : (double)NAN;
 }
 
-/* Returns the used part of the rate, at most 1; NAN if the rate is unknown or 0. Does not use fmin,
- * because fmin(NAN, 1) is 1. */
+/* Returns the used part of the rate, at most 1; NAN if an argument is unknown (NAN) or the rate is
+ * 0. Does not use fmin, because fmin(NAN, 1) is 1. */
 static double use_of(double bytes_per_s, double rate_bytes_per_s)
 {
     const double use = part_of(bytes_per_s, rate_bytes_per_s);

@@ -481,7 +481,7 @@ static void cut_off_slow_clients(struct web_server *server)
     }
 }
 
-/* A client that is receiving a text still gets all of it. */
+/* A client that is receiving a discarded text still gets all of it, unless it is too slow. */
 void web_server_renew(struct web_server *server)
 {
     forget_texts(server);

@@ -57,7 +57,7 @@ class ArrayNode:
         """
         self._given = arrays  # the caller's current arrays, or the copies after a write
         self._is_stepping = False
-        self._written = False  # the library wrote to the copies since the step began
+        self._written = False  # the arrays of the last step were changed: by missed updates or by the library
         # Numbers of the copies at the start of the current call, if it is not `step`.
         self._before: dict[str, numpy.ndarray[Any, Any]] = {}
         # Updates applied by calls between two steps that the caller's arrays do not have yet.

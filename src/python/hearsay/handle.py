@@ -239,7 +239,8 @@ class Handle:
             log.log(_library.LEVELS[level.value], "%s", text.value.decode(errors="replace"))
 
     def _check(self, code: int) -> None:
-        """Logs notes, then raises the exception of a callback, if one failed, or the error `code`."""
+        """Logs notes. Then raises the exception of a callback, if one failed; Closed after `free`; or the
+        error `code`, if it is one."""
         self._pass_on()
         raised, self._raised = self._raised, None
         if raised is not None:

@@ -236,9 +236,10 @@ class Selection:
         return {name: named[name] for name in self._own if name in named}
 
     def check(self, optimizer: torch.optim.Optimizer | None) -> None:
-        """Raises RuntimeError if the script now trains a parameter that is not shared.
+        """Raises RuntimeError if the script now trains a parameter that was frozen.
 
-        In calls 8, 64, 512, … also compares the watched tensors (_watch), and warns of changed ones."""
+        In calls 8, 64, 512, … also compares the watched tensors (_watch), and warns of changed ones.
+        Calls must_be_known in these calls, and whenever the optimizer has another number of parameters."""
         for name, parameter in self._frozen:
             if parameter.requires_grad:
                 raise RuntimeError(
@@ -258,7 +259,8 @@ class Selection:
             self._warn_of_changes()
 
     def must_be_known(self) -> None:
-        """Raises RuntimeError if the model has a parameter that it did not have at the start."""
+        """Raises RuntimeError if the model has a parameter that it did not have at the start and that
+        `private` does not name."""
         for name, parameter in self._model.named_parameters():
             if id(parameter) not in self._known and not _matches(name, self._private):
                 raise RuntimeError(

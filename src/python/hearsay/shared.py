@@ -150,7 +150,7 @@ class Shared:
     def fetch(self) -> None:
         """Copies the model's tensors into the copies for the library.
 
-        Waits for the GPU's work on them, unless the library follows PyTorch's stream. Raises
+        Waits for the GPUs' work on them, except for a GPU whose stream the library follows. Raises
         RuntimeError if a tensor has another shape than when the node was made."""
         devices = {self.device} if self.device.type == "cuda" else set()
         self.refresh()

@@ -63,7 +63,8 @@ def _restore() -> None:
 
 
 def _on_signal(number: int, _: Any) -> None:
-    """Raises Terminated. Without an open node, lets the signal end the process as by default."""
+    """Raises Terminated, unless the signal is a repetition (_REPEAT_S). Without an open node, lets the
+    signal end the process as by default."""
     global _arrived_s
     if not _nodes:
         _restore()

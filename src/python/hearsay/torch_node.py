@@ -37,7 +37,7 @@ log = logging.getLogger("hearsay")
 # Calls of count that find foreign writes, without a step of the node's optimizer, before a warning.
 _COUNTED_BESIDE = 64
 _FROZEN_SAMPLED = 4096  # numbers of each frozen tensor that the checksum covers, at least (if it has them)
-# Losses on a GPU are read once per 16 calls of count, because each read waits for the GPU.
+# Losses on a GPU are read once per 16 calls of count or step, because each read waits for the GPU.
 _LOSSES_PER_READ = 16
 
 
@@ -395,7 +395,7 @@ class Node:
         return float(sum(loss * count for loss, count in losses)) / max(samples, 1)
 
     def _step(self) -> None:
-        """Reports a complete step to the library, on all ranks, and applies received updates."""
+        """Reports a complete step of all ranks to the library, and applies received updates."""
         self._must_have_joined()
         samples, self._samples, self._has_stepped = self._samples, 0, False
         loss = self._loss(samples)
