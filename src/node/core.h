@@ -36,7 +36,7 @@ struct node {
     struct entropy *entropy;     /* source of random bytes for keys */
     uint64_t seed;               /* seed of all random choices */
     struct rng rng;
-    uint8_t context[CONTEXT_BYTES]; /* binds all signatures to this swarm and model */
+    uint8_t context[CONTEXT_BYTES]; /* bytes that bind all signatures to this swarm and model */
     uint8_t *scratch;   /* [FRAME_MAX] scratch buffer for one message; not kept between calls */
     struct notes notes; /* notes that the owner has not fetched yet */
 

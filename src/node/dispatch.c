@@ -316,10 +316,10 @@ static void on_rumor(struct node *node, const struct peer *from, const struct me
         quarantine_on_rumor(node, &step);
 }
 
-/* Compares a neighbour's version with ours. A leaving neighbour also gets our version at once,
- * because it waits until all its neighbours have shown that they have its rumors. Our periodic
- * version goes to only one neighbour a second. A leaving node itself sends its version to all
- * anyway. */
+/* Compares a neighbour's version with ours. A neighbour whose training has ended also gets our
+ * version at once, because it waits until all its neighbours have shown that they have its rumors.
+ * Our periodic version goes to only one neighbour a second. After the end of our own training, it
+ * goes to all neighbours anyway. */
 static void on_version(struct node *node, const struct peer *peer, const struct message *said)
 {
     const struct message version = barred_take_out(node, peer, said);

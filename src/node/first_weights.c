@@ -76,8 +76,8 @@ static bool are_theirs_first(const struct node *node, const struct introduction 
     return memcmp(theirs->model, ours->model, sizeof ours->model) < 0;
 }
 
-/* Returns true if the node may take over other first weights now: it is not leaving, cutting a
- * publication, or taking rumors out of its base. */
+/* Returns true if the node may take over other first weights now: it has not ended its training,
+ * and is neither cutting a publication nor taking rumors out of its base. */
 static bool may_now(const struct node *node)
 {
     return leaving_stage(node) == STAGE_RUNNING && publishing_state(node) != PUBLISHING_OUT &&

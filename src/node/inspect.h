@@ -71,6 +71,7 @@ bool node_has_base(const struct node *node);
 bool node_is_catching_up(const struct node *node);
 /* Returns how many times this node has begun to fetch a base; each round of BASE_ROLLING counts. */
 uint32_t node_bases(const struct node *node);
+/* Returns true if the node leaves, has left, or has ended its training (node_finish). */
 bool node_is_leaving(const struct node *node);
 bool node_is_expelled(const struct node *node);
 /* Returns why the owner must end this node: another process has its identity. NULL = no reason. The

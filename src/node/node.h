@@ -32,7 +32,7 @@
 
 #define NODE_SEEDS_MAX       64
 #define NODE_INCARNATIONS    1024           /* incarnations that the owner reserves at once */
-#define NODE_PATIENCE_MAX_NS 10000000000ull /* longest permitted silence of a neighbour */
+#define NODE_PATIENCE_MAX_NS 10000000000ull /* maximum of member.patience_ns (members.h) */
 #define NODE_READ_MAX        65536          /* maximum entries of one READ */
 #define NODE_PEERS_MAX       128
 #define NODE_SERVE_AUTO      UINT64_MAX     /* the node chooses serve_bytes_per_s (serve.c) */

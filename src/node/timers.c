@@ -22,7 +22,7 @@
 
 /* Time between two checks of conversations and members (check_all). */
 #define CHECK_NS  (SECOND_NS / 4)
-#define GOSSIP_NS SECOND_NS /* time between two rounds of gossip, unless the node leaves */
+#define GOSSIP_NS SECOND_NS /* longest time between two rounds of gossip (round_ns) */
 /* A timer that comes later than its due time by more than this shows that the process was
  * suspended. */
 #define LATE_NS SECOND_NS
@@ -45,8 +45,8 @@ struct timers *timers_new(struct arena *arena, struct node *node)
     return timers;
 }
 
-/* Returns the time between two rounds of gossip. It is shorter while the node leaves, because other
- * members wait for its records, but only in a small swarm. */
+/* Returns the time between two rounds of gossip. In a small swarm it is shorter once this node's
+ * training has ended, because other members wait for its records. */
 static uint64_t round_ns(const struct node *node)
 {
     const uint64_t period_ns = member_gossip_period_ns(node);

@@ -106,7 +106,8 @@ struct origin *broadcast_add(const struct node *node, struct versions *versions,
  * per node is the largest that broadcast_meet ever grants, since origins arrive in another order at
  * each node. A joined node reserves entries for known nodes. */
 bool broadcast_believes(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* Returns true if the origin's member is expelled; then the origin's samples do not count. */
+/* Returns true if a verdict on the origin's member limits the origin's rumors (origin->keep). Then
+ * the origin's samples do not count. */
 static inline bool origin_is_expelled(const struct origin *origin)
 {
     return origin->keep != KEEP_ALL;

@@ -5,8 +5,8 @@
  * its rumors show. The rule:
  *
  *   Each learner of the quarter that reported most (one learner if fewer than eight) is credited
- *   with at most an equal part of what all others reported together, or with what its rumors
- *   support if that is more.
+ *   with at most an equal part of the sum of the reports outside that quarter, or with what its
+ *   rumors support if that is more.
  *
  * All other reports, and this node's own, count in full. So one member among many at most doubles
  * the count, unless its rumors move the base further than others' do. Tests:

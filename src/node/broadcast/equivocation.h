@@ -21,7 +21,7 @@
 /* Handles HEADS, which a neighbour sent because its hash of an origin's stream differs from ours.
  * Looks for the first head that contradicts one of ours or exceeds head_is_within. If the origin
  * signed that head, keeps a proof; otherwise, or if the size is impossible, ends the conversation.
- */
+ * Ignores heads of an unknown origin, and of one with rumors to retract. */
 void equivocation_on_heads(struct node *node, const struct peer *from, uint64_t tag,
                            const uint8_t *heads, size_t bytes);
 /* Returns true if each head of this history is signed by its origin and keeps the limits of

@@ -26,14 +26,15 @@
 
 struct origin {
     uint64_t tag;         /* name of the origin in messages */
-    uint64_t tag_after;   /* tag of the node's incarnation with the next number */
+    uint64_t tag_after;   /* tag of the same node with the incarnation that follows this one */
     uint8_t id[ID_BYTES]; /* id of the origin's node */
     uint64_t incarnation; /* incarnation of the origin's node */
     uint32_t next;        /* number of the next rumor; 0 = no rumor is known */
     /* Links of the list of origins in the order of their last publications: index + 1; 0 = none. */
     uint32_t newer;
     uint32_t older;
-    uint64_t samples; /* samples that the origin's latest rumor reports as learned; 0 if expelled */
+    uint64_t
+        samples; /* samples that the latest rumor reports as learned; 0 unless keep = KEEP_ALL */
     uint64_t samples_before; /* versions_samples at the start of the counting period (progress.h) */
     struct signed_head last; /* head of rumor next - 1; unset while next is 0 */
     uint32_t applied;        /* the learner was given the origin's rumors before this number */

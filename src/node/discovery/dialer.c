@@ -182,7 +182,7 @@ static bool is_lost(const struct node *node, const struct candidate *candidate)
 }
 
 /* Returns true if the candidate's node is expelled, not admitted, or has left, so that it must not
- * be dialled. A seed that has left is dialled unless this node is leaving. */
+ * be dialled. A seed that has left is dialled until the training of this node has ended. */
 static bool is_gone(const struct node *node, const struct candidate *candidate)
 {
     if (candidate->has_id &&

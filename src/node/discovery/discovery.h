@@ -20,7 +20,8 @@ void discovery_on_end(struct node *node, const struct peer *peer);
 
 /* The following functions exchange member records (member_gossip.c). */
 
-/* Returns the time in which this node must renew its record, in ns; shorter while it leaves. */
+/* Returns the time in which this node must renew its record, in ns; shorter once its training has
+ * ended. */
 uint64_t member_gossip_period_ns(const struct node *node);
 /* Sends the neighbour the record of a later incarnation of itself, if there is one: it may not know
  * that incarnation (identity_clash.h). */
@@ -34,8 +35,8 @@ void member_gossip_flush(struct node *node);
 /* Marks members that have been silent for too long as dead. After half of a member's permitted
  * silence, asks random neighbours for a sign of its life. Call it once in each round of gossip. */
 void member_gossip_review(struct node *node);
-/* Stores the digest of this node's base at the end of a round of gossip. A leaving node signs a new
- * digest only after the digest has stayed the same for a round. */
+/* Stores the digest of this node's base at the end of a round of gossip. After the end of training,
+ * a new digest that has stayed the same for a round makes the node sign a new record. */
 void member_gossip_end_round(struct node *node);
 
 /* Handles records that a neighbour sent. pass_on: true = send new records on to other

@@ -20,11 +20,11 @@
 #include "node/orders/verdict.h"
 #include "node/rate/rate.h"
 
-#define RENEW_MIN_NS SECOND_NS       /* shortest renewal period of a member's record */
-#define LEAVE_MIN_NS (SECOND_NS / 5) /* shortest renewal period of a leaving member */
+#define RENEW_MIN_NS SECOND_NS       /* shortest renewal period of a node's record */
+#define LEAVE_MIN_NS (SECOND_NS / 5) /* the same after the end of the node's training */
 /* The renewal period grows by this time per live member. */
 #define PER_MEMBER_NS (SECOND_NS / 4)
-#define LEAVE_FASTER  8 /* factor on the rate at which a leaving member renews its record */
+#define LEAVE_FASTER  8 /* factor on the rate of renewals after the end of a node's training */
 /* Factor by which a node's throughput must change before that alone causes a new record. */
 #define RATE_CHANGE     2.0f
 #define UPDATES_AT_ONCE 64 /* maximum records per MEMBER_UPDATE */
@@ -115,9 +115,9 @@ static uint64_t due_after_ns(const struct node *node, const struct record *said)
     return most_ns - (uint64_t)(node->discovery->gossip.renew_early * (double)most_ns);
 }
 
-/* Returns true if this node's last record is too old or no longer true. A leaving node also renews
- * its record once its base no longer changes, because the node waits until other members report the
- * same digest. */
+/* Returns true if this node's last record is too old or no longer true. After the end of its
+ * training, the node also renews its record once its base no longer changes, because it waits until
+ * other members report the same digest. */
 static bool is_outdated(const struct node *node, const struct record *said,
                         const struct record *now)
 {
@@ -245,9 +245,9 @@ static void on_update(struct node *node, const struct peer *from, const struct m
     mark(node, member, from);
 }
 
-/* Handles a record that this node has already. Drops a copy queued for `from`, which has it too. If
- * the member's last sign of life is recent, one of two neighbours that push its origin is asked to
- * stop. */
+/* Handles a record that is not newer than the one that this node has. If `from` has sent our record
+ * itself, drops the copy queued for `from`. If the member's last sign of life is recent, one of two
+ * neighbours that push its origin is asked to stop. */
 static void on_known(struct node *node, const struct peer *from, const uint8_t *bytes)
 {
     const struct members *members = membership_members(node);

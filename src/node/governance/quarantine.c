@@ -266,7 +266,7 @@ static uint64_t incarnation_at(const struct node *node, struct stream_point at)
 }
 
 /* Requests a trial of a member that seems harmful. Returns false if the member is expelled, or if
- * this node has voted against it and would not vote again. */
+ * this node could not vote against it now (votes_may_cast). */
 static bool request_of_suspect(struct node *node, const struct origin *origin)
 {
     struct quarantine *quarantine = node->quarantine;
@@ -486,7 +486,8 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
         withhold(node, step->origin_index);
 }
 
-/* Returns true while members may vote. A busy learner may answer the trial late. */
+/* Returns true while members may vote, and while the trial is not answered, since a busy learner
+ * may answer it late. It waits at most CONDEMNED_NS for the answer. */
 static bool is_undecided(const struct node *node, const struct withholding *hold)
 {
     return node->now_ns < hold->until_ns ||

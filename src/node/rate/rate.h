@@ -71,7 +71,8 @@ uint64_t work_resume_ns(struct node *node, const struct peer *peer);
  * which a rumor has been missing on this node. */
 void budget_review(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns);
 /* Doubles the budget, up to the links' headroom (slow start). Does so only if a publication used
- * the budget and reached the eager neighbours, over links that have seen no backlog. */
+ * half of the budget and reached the eager neighbours, over links that have seen no backlog, and no
+ * rumor has been missing here for long. */
 void budget_probe(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns);
 /* Call it when `bytes` of an own rumor were queued for this neighbour. */
 void budget_on_own(struct node *node, const struct peer *peer, size_t bytes);

@@ -52,7 +52,7 @@ struct transfer_neighbour {
     /* For each requested span: number of its blocks that have not arrived, oldest span first. */
     uint32_t asked_spans[FETCHES_MAX];
     uint32_t asked_spans_count;
-    uint32_t spans_max; /* spans that may be requested from the neighbour at once */
+    uint32_t spans_max; /* maximum spans requested from the neighbour at once */
     /* Time when the neighbour's last block arrived; before that, time of the first request. */
     uint64_t gave_ns;
 
