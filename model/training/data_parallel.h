@@ -1,13 +1,13 @@
-/* Data parallelism: each additional GPU of a learner is a worker, which computes the gradients of a
- * part of every step and nothing else.
+/* Data parallelism: each additional GPU of a learner is a worker, which computes the gradients of
+ * its share of every step and nothing else.
  *
  *   learner, on the first     weights ──broadcast──► weights       each worker
  *                             input ───────upload──► input ─► gradients of its share
  *              optimizer ◄─── sum ◄────────reduce─── gradients
  *
  * A worker has weights, gradients, layer buffers for one part, the training samples and the input
- * of a step. It keeps no state from one step to the next: the learner's state is on its first
- * device and is saved from there.
+ * of a step. From one step to the next it keeps only the sum of the losses: the learner's state is
+ * on its first device and is saved from there.
  *
  * Two devices that compute one part each make the same step, bit for bit, as one device that
  * computes both parts. With more devices or parts, sums are rounded in another order.

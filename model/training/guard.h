@@ -11,7 +11,7 @@
  *           GUARD_SPAN_NS
  *   SLOWED  loss > GUARD_SLOWS · minimum + GUARD_RISES_BY for GUARD_FAR_STEPS steps and
  *           GUARD_SPAN_NS: the rate is halved, again after GUARD_AGAIN_STEPS more such steps,
- *           GUARD_HALVINGS times at most
+ *           GUARD_HALVINGS times at most, but not while DEAD
  *   DEAD    the loss is near that of guessing, and no gradient reaches the first layer
  *   WORSE   for 50 steps, all evaluations (at least two) are below the best one by
  *           GUARD_WORSE_ACCURACY, or by GUARD_WORSE_LOSS of its loss for sequences and numbers,

@@ -61,9 +61,9 @@ struct learner *learner_new(struct arena *arena, struct backend *backend, struct
                             const struct dataset *train, const struct dataset *test,
                             const struct learner_options *options);
 
-/* Allocates the scratch buffers of the largest step, evaluation and publication. So a device with
- * too little memory fails at the start, not hours later. Call it before the first step. Does
- * nothing on the CPU. */
+/* Allocates the scratch buffers that the largest step, evaluation and publication need on the first
+ * device. So that device, if its memory is too small, fails at the start, not hours later. Call it
+ * before the first step. Does nothing on the CPU. */
 void learner_reserve(struct learner *learner);
 
 const struct model *learner_model(const struct learner *learner);
