@@ -70,8 +70,8 @@ size_t size_ratio_budget(const struct size_ratio *ratio, uint32_t budget_bytes, 
 /* Returns the lower edge of a bin: the smallest |residual| in it. */
 float threshold_edge(uint32_t bin);
 
-/* Returns the edge of a bin a seventh to a quarter below tau, or 0 if tau is 0. The next
- * publication's tau is rarely below it. */
+/* Returns the edge of a bin a seventh to a quarter below tau, or 0 if there is no such bin, as for
+ * tau = 0. The next publication's tau is rarely below it. */
 float threshold_floor(float tau);
 
 #endif
