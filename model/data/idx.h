@@ -39,8 +39,8 @@ struct idx {
 };
 
 /* Opens the labels or the images of a part, "train" or "t10k". Labels are in
- * directory/train-labels-idx1-ubyte, images in train-images-idx3-ubyte or, if that is missing,
- * train-images-idx4-ubyte; each may end in .gz. Checks the header. After OK the caller must call
+ * directory/PART-labels-idx1-ubyte, images in PART-images-idx3-ubyte or, if that is missing,
+ * PART-images-idx4-ubyte; each may end in .gz. Checks the header. After OK the caller must call
  * idx_close; after an error there is nothing to close. */
 enum error idx_open(struct idx *idx, const char *directory, const char *part, enum idx_kind kind,
                     struct problem *problem) MUST_USE;
