@@ -96,8 +96,8 @@ struct chain;
 
 /* Work of a neighbouring layer that a layer does in the same backend operation. */
 struct fused {
-    /* Norm: the joint ")" of the residual that ends before the norm, which also computes that
-     * residual's sum. */
+    /* Norm: the joint ")" before the norm, if the norm also computes the joint's sum; otherwise
+     * NULL. */
     const struct layer *sum;
     const struct layer *activation; /* dense: next layer (forward) or previous layer (backward) */
     struct numbers before;          /* dense, backward: input of `activation` */

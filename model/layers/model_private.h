@@ -38,8 +38,8 @@ struct model {
     char line[MODEL_LINE_MAX];
 };
 
-/* Parses and checks the line. Allocates model->layers, but no memory for a batch. On failure
- * nothing remains allocated. */
+/* Parses and checks the line. Allocates model->layers and model->tensor, but no memory for a batch.
+ * On failure nothing remains allocated. */
 enum error model_read(struct model *model, const char *line, bool exact,
                       struct problem *problem) MUST_USE;
 /* Frees the memory that model_read allocated. */
