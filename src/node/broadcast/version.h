@@ -33,8 +33,8 @@ struct origin {
     /* Links of the list of origins in the order of their last publications: index + 1; 0 = none. */
     uint32_t newer;
     uint32_t older;
-    uint64_t
-        samples; /* samples that the latest rumor reports as learned; 0 unless keep = KEEP_ALL */
+    /* Samples that the latest rumor reports as learned; 0 while a verdict limits the rumors. */
+    uint64_t samples;
     uint64_t samples_before; /* versions_samples at the start of the counting period (progress.h) */
     struct signed_head last; /* head of rumor next - 1; unset while next is 0 */
     uint32_t applied;        /* the learner was given the origin's rumors before this number */

@@ -21,7 +21,7 @@
 #include "node/rate/rate.h"
 
 #define RENEW_MIN_NS SECOND_NS       /* shortest renewal period of a node's record */
-#define LEAVE_MIN_NS (SECOND_NS / 5) /* the same after the end of the node's training */
+#define LEAVE_MIN_NS (SECOND_NS / 5) /* shortest renewal period after training has ended */
 /* The renewal period grows by this time per live member. */
 #define PER_MEMBER_NS (SECOND_NS / 4)
 #define LEAVE_FASTER  8 /* factor on the rate of renewals after the end of a node's training */

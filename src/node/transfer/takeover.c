@@ -1,7 +1,7 @@
 /* Takeover: replaces our version by the version of the base being fetched (fetch.c).
  *
- * This node's earlier progress:
- *   joining      nothing
+ * What happens to this node's earlier progress while it is:
+ *   joining      the residual of its checkpoint, if any, stays
  *   lagging      the rumors that the base lacks are in the log and are added to it; the residual
  *                stays. If the log lacks some of these rumors and this node published some of them:
  *                as for partitioned
