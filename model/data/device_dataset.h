@@ -30,9 +30,9 @@ struct device_dataset {
     size_t outputs;     /* targets per sample; 0 = samples have labels or are tokens */
     bool is_floats;     /* samples are floats, which are not normalised */
     int token_bytes;    /* bytes per token; 0 = samples are no sequences */
-    /* As in struct dataset: a pixel is normalised as (pixel - mean) · scale. */
+    /* mean and scale of the dataset: a pixel is normalised as (pixel - mean) · scale. */
     float mean;
-    float scale; /* as in struct dataset; 1 if samples are no pixels */
+    float scale; /* 1 if samples are no pixels */
     uint32_t batch_max;
     float *x; /* [batch_max, sample_size] samples of the batch: floats, or int32 tokens */
     /* [batch_max] labels or [batch_max, length] next tokens of the batch; NULL with targets */
