@@ -22,8 +22,8 @@
 #define SLOW_NS (3 * SECOND_NS)
 /* A new parent that has not delivered the missing rumors counts as new for this time. */
 #define COMING_NS (10 * SECOND_NS)
-/* A rumor counts as gone after this many GONE answers, or after fewer if they outnumber half of all
- * neighbours. */
+/* A rumor counts as gone after this many GONE answers, or after fewer answers if they are more than
+ * half of the number of neighbours. */
 #define GONE_ENOUGH 4
 /* Maximum unknown origins whose rumors are requested after one slice. */
 #define UNKNOWN_AT_ONCE 64
@@ -153,8 +153,8 @@ void repair_slice(struct node *node, const struct peer *from, const struct messa
 }
 
 /* The log of a node that took over a base lacks that base's rumors, so this node asks another
- * neighbour. After GONE_ENOUGH answers, or answers of more than half of the neighbours, the rumor
- * counts as being only in bases. For an unknown origin, one answer is enough. */
+ * neighbour. After GONE_ENOUGH answers, or more answers than half of the number of neighbours, the
+ * rumor counts as being only in bases. For an unknown origin, one answer is enough. */
 bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq)
 {
     struct origin *origin = versions_find(&node->broadcast->versions, tag);

@@ -92,10 +92,10 @@ static struct address own_address(const struct node *node)
     return node->options.listen_port ? address : (struct address){0};
 }
 
-/* Returns true if the throughput in this node's last record is too far from the present one. A node
- * that became faster renews its record after RENEW_MIN_NS, because its rumors may not claim more
- * samples than the record allows (byzantine.h). Below one sample a second a node counts as stopped,
- * so a further fall is not worth a record. */
+/* Returns true if the throughput in this node's last record is too far from the present one. If a
+ * node that has reported a throughput becomes faster, it renews its record after RENEW_MIN_NS,
+ * because its rumors may not claim more samples than the record allows (byzantine.h). Below one
+ * sample a second a node counts as stopped, so a further fall is not worth a record. */
 static bool rate_is_outdated(const struct node *node, float said, float now, uint64_t age_ns)
 {
     const float before = fmaxf(said, 1), after = fmaxf(now, 1);

@@ -31,8 +31,9 @@ void suspension_on_version(struct node *node, const struct peer *from,
 /* Finds out from a part of a neighbour's history which proofs the neighbour disobeys. */
 void suspension_on_history(struct node *node, const struct peer *from,
                            const struct message *history);
-/* Suspends one proof that most nodes disobey, or ends one suspension if most obey. Returns that
- * proof, or NULL if no proof changes. Call it until it returns NULL, a few times a second. */
+/* Suspends one proof that at least half of this node and its neighbours have long disobeyed, or
+ * ends one suspension if most have obeyed. Returns that proof, or NULL if no proof changes. Call it
+ * until it returns NULL, a few times a second. */
 const struct proof *suspension_next(struct node *node);
 
 #endif

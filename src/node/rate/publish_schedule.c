@@ -227,9 +227,9 @@ static double bytes_most(const struct node *node)
     return fmin((double)node->options.log_bytes / 8, UINT32_MAX);
 }
 
-/* Returns the bytes that the next publication may take. A node's first publication is small,
- * because it reaches every node along every link, and its duplicates shape the broadcast trees. A
- * node alone in the swarm shares no link, so the budget does not limit it. */
+/* Returns the bytes that the next publication may take. A node's first publication is small, unless
+ * training has ended: it reaches every node along every link, and its duplicates shape the
+ * broadcast trees. A node alone in the swarm shares no link, so the budget does not limit it. */
 static uint32_t budget_bytes(const struct node *node, bool is_first)
 {
     const struct rate *rate = node->rate;

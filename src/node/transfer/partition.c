@@ -150,7 +150,7 @@ static void count_time(struct alone_s *alone, const struct origin *ours,
         alone->theirs = fmax(alone->theirs, seconds_of(there - here, theirs->rate));
 }
 
-/* Returns false if the origin's member is expelled or not admitted. */
+/* Returns false if a verdict limits the origin's rumors, or if its member is not admitted. */
 static bool counts(const struct node *node, const struct origin *origin)
 {
     return origin->keep == KEEP_ALL && admitted_may_be(node, origin->id);
