@@ -16,13 +16,12 @@
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/retract.h"
 
-/* Number of entries in a slice, besides the entry of the neighbour's own rumors. */
-#define SLICE 32
+#define SLICE 32 /* entries in a slice, besides the neighbour's own entry */
 /* As SLICE, in a slice for a neighbour whose version hash equals ours. */
 #define EQUAL 1
 /* least time between two requests for a neighbour's long version */
 #define LONG_NS (10 * SECOND_NS)
-/* A version with rumors of more origins than this counts as long. */
+/* A version counts as long if it has rumors of more than this number of origins. */
 #define LONG      256
 #define WHOLE_MAX ((MESSAGE_MAX - MESSAGE_ADDS) / (VERSION_ENTRY_BYTES + LEARNED_BYTES))
 

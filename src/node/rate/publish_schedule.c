@@ -16,7 +16,7 @@
 #define ANSWER_STEPS (2 * OUTER_STEP_STEPS)
 /* Bench: bench_language_exchange.py (tests/decisions/005-publish-every-four-steps.md). Half: a
  * language model has a loss of 1.663 nats (4: 1.640). Double: its loss is 1.660 nats. */
-#define FULL_STEPS 4 /* least local steps before a publication that the budget does not cut */
+#define FULL_STEPS 4 /* least steps before a publication that the budget does not cut */
 /* Least local steps before a publication that the budget cuts: other nodes react meanwhile. */
 #define WAITED_STEPS ANSWER_STEPS
 /* A publication counts as cut if it used at least this part of its allowed bytes. */
