@@ -312,7 +312,7 @@ class SelectionOfTensors(unittest.TestCase):
             found = [line for line in said.output if 'train.frozen' in line]
             self.assertEqual(bool(found), differs, said.output)
             for line in found:
-                self.assertRegex(line, r'WARNING.*checksum [0-9a-f]{8} of 2, the first head.weight.*\(here ')
+                self.assertRegex(line, r'WARNING.*frozen layers: on all nodes, load.*checksum [0-9a-f]{8} of 2, the first head.weight.*\(here ')
             self.folder.close()
             self.folder = Folder()
 

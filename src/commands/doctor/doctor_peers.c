@@ -187,6 +187,8 @@ static void say_settings(struct doctor *doctor, const char *subject, const struc
         doctor_say(doctor, VERDICT_WARN, subject, SETTINGS_SAME ": %s", found->same);
     if (found->labels[0])
         doctor_say(doctor, VERDICT_WARN, subject, SETTINGS_RANGE ": %s", found->labels);
+    if (found->frozen[0])
+        doctor_say(doctor, VERDICT_WARN, subject, SETTINGS_FROZEN ": %s", found->frozen);
 }
 
 static void say_visit(const struct round *round, struct visit *visit)

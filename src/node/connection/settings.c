@@ -174,9 +174,10 @@ enum error settings_compare(const char *ours, const struct bytes *theirs,
     *found = (struct settings_difference){.other = ""};
     while (error == OK && (error = next(&line, &bytes, &setting)) == OK)
         if (find(ours, strlen(ours), &setting, &own) && is_wrong(&own, &setting))
-            describe(is_named(&own, SETTINGS_LABELS) ? found->labels
-                     : own.is_shared                 ? found->other
-                                                     : found->same,
+            describe(is_named(&own, SETTINGS_LABELS)     ? found->labels
+                     : is_named(&own, SETTINGS_CHECKSUM) ? found->frozen
+                     : own.is_shared                     ? found->other
+                                                         : found->same,
                      sizeof found->other, &own, &setting);
     return error == MISSING ? OK : error;
 }
@@ -275,6 +276,7 @@ void settings_on_message(struct node *node, const struct peer *peer, const struc
     note(node, peer, SETTINGS_OTHER, found.other);
     note(node, peer, SETTINGS_SAME, found.same);
     note(node, peer, SETTINGS_RANGE, found.labels);
+    note(node, peer, SETTINGS_FROZEN, found.frozen);
     const bool is_known = peer->unlike[0] != '\0';
     read_unlike(node, peer, text);
     if (!is_known)

@@ -30,6 +30,9 @@
  */
 #define SETTINGS_LABELS "data.labels"
 
+/* Name of the setting with the checksum of a program's frozen tensors. */
+#define SETTINGS_CHECKSUM "train.frozen"
+
 /* Beginning of the name of another node's setting; its id in hex, a dot and the name follow. */
 #define SETTINGS_OF "of."
 
@@ -39,12 +42,16 @@
 #define SETTINGS_RANGE                                                                             \
     "has another range of labels (a site may lack classes; otherwise, number the classes from 0 "  \
     "on all nodes)"
+#define SETTINGS_FROZEN                                                                            \
+    "has other weights in its frozen layers: on all nodes, load the same ones before the node is " \
+    "made"
 
 /* Differences between two nodes' settings, in words, as far as they fit; "" = none. */
 struct settings_difference {
     char other[200];  /* settings that must be equal and differ */
     char same[200];   /* settings that must differ and are equal */
     char labels[200]; /* the range of labels, if it differs */
+    char frozen[200]; /* the checksum of frozen tensors, if it differs */
 };
 
 /* Compares a peer's text of settings with `ours`, which is valid. Returns MALFORMED or TOO_BIG
