@@ -45,6 +45,10 @@ class Arrays(unittest.TestCase):
         return self.folder.settings(name, peers, train__momentum=0, exchange__weigh_throughput=False,
                                     exchange__gain=1, exchange__beta=0)
 
+    def test_a_statistic_that_names_no_array_is_refused_with_similar_names(self):
+        with self.assertRaisesRegex(ValueError, "has 'wieght', which names no array: .* are weight, bias"):
+            hearsay.ArrayNode(arrays(), statistics=['wieght'], settings=self.settings('a'))
+
     def test_two_learn_one_plane(self):
         together = Together(2)
         bases, digests, same = {}, {}, {}

@@ -20,6 +20,7 @@ from hearsay.handle import (
     Tensor,
     checked_loss,
     checked_samples,
+    similar,
 )
 
 
@@ -64,7 +65,9 @@ class ArrayNode:
         self._missed: dict[str, numpy.ndarray[Any, Any]] = {}
         unknown = [name for name in statistics if name not in arrays]
         if unknown:
-            raise ValueError(f"statistics has {unknown[0]!r}, which names no array")
+            raise ValueError(
+                f"statistics has {unknown[0]!r}, which names no array" + similar(unknown[0], arrays)
+            )
         self._statistics = frozenset(statistics)
         self._copies = {name: self._copy(name, array) for name, array in arrays.items()}
         self._handle = Handle(

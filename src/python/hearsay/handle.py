@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import difflib
 import json
 import logging
 import math
@@ -16,7 +17,7 @@ import operator
 import os
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from hearsay import _library
@@ -27,6 +28,14 @@ from hearsay.signals import Deferred
 Settings = Mapping[str, Any]  # {"node.listen": "0.0.0.0:7770", "node.sandbox": False, ...}
 
 log = logging.getLogger("hearsay")
+
+
+def similar(word: str, names: Iterable[str]) -> str:
+    """Returns the names that are most similar to a word which is none of them, as the end of a message;
+    "" if there are no names."""
+    found = difflib.get_close_matches(word, {*names}, cutoff=0)
+    return f": the most similar names are {', '.join(found)}" if found else ""
+
 
 # Longest wait inside the library. Between two such waits Python runs signal handlers (Ctrl+C).
 _WAIT_S = 0.2

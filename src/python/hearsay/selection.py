@@ -11,13 +11,14 @@ private, it logs a warning.
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import itertools
 import logging
 from collections.abc import Collection, Iterator, Sequence
 
 import torch
+
+from hearsay.handle import similar
 
 log = logging.getLogger("hearsay")
 
@@ -148,11 +149,10 @@ class Selection:
                     "integers: remove it"
                 )
             parts = (itertools.accumulate(name.split("."), "{}.{}".format) for name in names)
-            similar = difflib.get_close_matches(pattern, {*itertools.chain(*parts)}, cutoff=0)
             kind = "buffer" if argument == "buffers" else "tensor"
             raise ValueError(
                 f"{argument} has {pattern!r}, which names no {kind} of the model"
-                + (f": the most similar names are {', '.join(similar)}" if similar else "")
+                + similar(pattern, itertools.chain(*parts))
             )
 
     def _add_parameter(self, name: str, parameter: torch.Tensor, share: Sequence[str]) -> None:
