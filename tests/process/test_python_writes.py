@@ -58,6 +58,17 @@ class Writes(unittest.TestCase):
             between()
             self.node.count(16, loss)
 
+    def learned(self):
+        """Joins with new keys and trains. Returns the model's initial weights and the shared model."""
+        self.folder = Folder()
+        self.addCleanup(self.folder.close)
+        self.said.lines.clear()
+        self.join()
+        old = self.weights()
+        self.learn(60)
+        self.node.settle()
+        return old, self.node.state_dict()
+
     def foreign(self):
         """Returns the warnings about foreign writes."""
         return [line for line in self.said.lines if 'changed by something else' in line]
@@ -94,14 +105,7 @@ class Writes(unittest.TestCase):
     def test_restored_weights_are_not_published(self):
         for end in 'settle', 'save', 'state_dict', 'close':
             with self.subTest(end):
-                self.folder = Folder()
-                self.addCleanup(self.folder.close)
-                self.said.lines.clear()
-                self.join()
-                old = self.weights()
-                self.learn(60)
-                self.node.settle()
-                before = self.node.state_dict()
+                old, before = self.learned()
                 self.assertGreater(distance(before, old), 0.1)
                 self.model.load_state_dict(old)
                 if end == 'close':
@@ -149,14 +153,7 @@ class Writes(unittest.TestCase):
         for write in by_data, by_numpy:
             for end in 'settle', 'save', 'state_dict', 'finish':
                 with self.subTest(f'{write.__name__} {end}'):
-                    self.folder = Folder()
-                    self.addCleanup(self.folder.close)
-                    self.said.lines.clear()
-                    self.join()
-                    old = self.weights()
-                    self.learn(60)
-                    self.node.settle()
-                    before = self.node.state_dict()
+                    old, before = self.learned()
                     for name, tensor in self.model.named_parameters():
                         write(tensor, old[name])
                     getattr(self.node, end)()
