@@ -228,7 +228,7 @@ static void extend_until(uint64_t *until_ns, uint64_t to_ns)
 }
 
 /* Extends a pause or a slow reader by one slice plus a nanosecond, so that slices overlap. A
- * restart ends a pause, which is then not extended. */
+ * restart ends both, which are then not extended. */
 static void extend(struct fault_injector *injector, struct injection *injection)
 {
     const uint64_t over = over_ns(&injection->fault), next_ns = now_ns(injector) + SLICE_NS;

@@ -246,7 +246,7 @@ void world_start(struct world *world, uint32_t i)
     at->ended = world->is_resting;
     at->training = at->stepping = at->finished = at->starts_again = at->has_met = false;
     at->steps = at->applied = at->moved_on = 0;
-    world->wire.parties[i].paused_ns = 0;
+    world->wire.parties[i].paused_ns = world->wire.parties[i].deaf_ns = 0;
     at->born_ns = world_now_ns(world);
     prepare(world, i);
     world_training_begins(at);

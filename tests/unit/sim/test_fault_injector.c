@@ -167,18 +167,23 @@ static void paused_nodes_resume_within_a_second_after_the_faults(void **state)
     end_well(22);
 }
 
-static void a_restarted_node_is_not_paused(void **state)
+static void a_restarted_node_is_neither_paused_nor_a_slow_reader(void **state)
 {
     (void)state;
-    const struct fault faults[2] = {fault(FAULT_PAUSE, 10, 40, 2),
-                                    fault(FAULT_CRASH, 12.1, 12.3, 2)};
-    begin_faults(faults, 2, 1);
-    run_to(12.35);
-    assert_true(world.wire.parties[2].paused_ns < world_now_ns(&world));
-    run_to(20);
-    assert_int_equal(world.nodes[2].incarnation, 2);
-    assert_true(world.nodes[2].steps > 0);
-    end_well(20);
+    for (int slow = 0; slow < 2; slow++) {
+        const struct fault faults[2] = {
+            fault(slow ? FAULT_SLOW_READER : FAULT_PAUSE, 10, 40, 2),
+            fault(FAULT_CRASH, 12.1, 12.3, 2)};
+        begin_faults(faults, 2, 1);
+        run_to(12.35);
+        const struct party *party = &world.wire.parties[2];
+        assert_true(party->paused_ns < world_now_ns(&world));
+        assert_true(party->deaf_ns < world_now_ns(&world));
+        run_to(20);
+        assert_int_equal(world.nodes[2].incarnation, 2);
+        assert_true(world.nodes[2].steps > 0);
+        end_well(20);
+    }
 }
 
 static void churn_crashes_and_restarts_one_node_after_another(void **state)
@@ -281,7 +286,7 @@ int main(void)
         cmocka_unit_test(a_paused_node_makes_no_step),
         cmocka_unit_test(a_short_pause_has_the_given_length),
         cmocka_unit_test(paused_nodes_resume_within_a_second_after_the_faults),
-        cmocka_unit_test(a_restarted_node_is_not_paused),
+        cmocka_unit_test(a_restarted_node_is_neither_paused_nor_a_slow_reader),
         cmocka_unit_test(churn_crashes_and_restarts_one_node_after_another),
         cmocka_unit_test(a_clock_jump_affects_the_next_incarnation),
         cmocka_unit_test(the_original_of_a_duplicate_is_refused_and_restarts),
