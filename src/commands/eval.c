@@ -259,7 +259,7 @@ static void score(struct bench *bench, const float *weights, struct result *resu
 }
 
 /* A test set may contain tokens that the training data lacked. If the model has no outputs for
- * them, this function fails, or the loading of the weights fails. */
+ * them, this function fails, or the loading of the weights fails (tokens_missing). */
 static enum error make_model(struct bench *bench, const struct safetensors_about *about,
                              struct problem *problem)
 {
@@ -268,6 +268,19 @@ static enum error make_model(struct bench *bench, const struct safetensors_about
     const uint32_t batch = setup_evaluation_batch(about->layers, about->in, classes);
     return model_new(&bench->model, &bench->arena, bench->backend, about->layers, about->in,
                      classes, (int)batch, problem);
+}
+
+/* Replaces the problem of a model that does not fit the test set's tokens. */
+static enum error tokens_missing(const struct dataset *test, const struct safetensors_about *about,
+                                 enum error error, struct problem *problem)
+{
+    CHECK(error != OK);
+    if (!test->tokens || test->classes <= about->classes)
+        return error;
+    return problem_set(problem, MISMATCH,
+                       "the model has learned tokens 0 to %d, but the test set has tokens up to %d; "
+                       "name a test set of the same vocabulary with --text or --tokens",
+                       about->classes - 1, test->classes - 1);
 }
 
 /* Evaluates a model file whose metadata has its layers and the normalisation of its data. */
@@ -280,9 +293,11 @@ static enum error evaluate_saved(struct bench *bench, const char *path,
         return error;
     error = make_model(bench, about, problem);
     if (error != OK)
-        return error;
+        return tokens_missing(&bench->test, about, error, problem);
     float *weights = arena_alloc(&bench->arena, model_parameters(bench->model), sizeof *weights);
     error = saved_model_load(path, bench->model, weights, about, problem);
+    if (error == MISMATCH)
+        return tokens_missing(&bench->test, about, error, problem);
     if (error != OK)
         return error;
     result->digest = about->digest;

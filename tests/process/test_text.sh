@@ -59,6 +59,15 @@ expect 1 'data.text is empty; name the files' "${eval[@]}" --data-source text
 expect 1 'nowhere.txt: cannot be opened: No such file' "${eval[@]}" --text "$dir/nowhere.txt"
 expect 1 'the test has 7 tokens, and with a context of 16 at least 17 are needed; ' \
     "${eval[@]}" --text "$dir/few.txt"
+tokens_below() { for ((i = 0; i < 2000; i++)); do printf "\\x$(printf %02x $((i % $1)))\\0"; done; }
+tokens_below 100 >"$dir/100.bin"
+tokens_below 120 >"$dir/120.bin"
+start tokens --set data.source=tokens --set "data.tokens=$dir/100.bin" --set data.context=8 \
+    --set 'model.layers=embed 128 8, norm, logits' --set train.samples_max=64
+wait_for 20 'the node to learn tokens' notes tokens '"steps":[1-9]'
+leave tokens
+expect 1 'the model has learned tokens 0 to 99, but the test set has tokens up to 119; name a test set' \
+    "$hearsay" eval --state "$dir/tokens" --tokens "$dir/120.bin"
 node=("$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none")
 expect 1 'no file matches "' "${node[@]}" --set "data.text=$dir/no*.txt"
