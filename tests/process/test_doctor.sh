@@ -17,7 +17,7 @@ also "^ok    identity: $dir/me.key: node [0-9a-f]{8}"
 also '^ok    keys: [0-9]+ KiB for keys are locked in memory'
 also '^ok    data: 600 training samples \(shard 1/1\), 200 test samples, 1x28x28, 10 classes$'
 also '^ok    model: 12730 parameters: 1x28x28, layout 2: dense 16, relu, dense 10'
-also '^ok    disk: .* free for .*, which needs up to 560 kB$'
+also '^ok    disk: .* free for .*, which needs up to 917 kB$'
 also '^ok    memory: the node needs .* free, [0-9.]+ bytes for each parameter: weights 50.9 kB, base 50.9 kB,'
 also '^ok    port: 127.0.0.1:0 is free: the system will choose'
 also '^ok    clock: 20'

@@ -24,9 +24,6 @@
 
 /* Number of checkpoints that exist at one time: the two kept ones and the one being written. */
 #define COPIES 3
-/* Number of files base.safetensors that exist while one replaces the other; older, best and
- * averaged bases are not counted. */
-#define BASES         2
 #define YEAR_2024_S   1704067200
 #define CLOCK_SLACK_S 5
 
@@ -121,12 +118,20 @@ static void look_at_folder(struct doctor *doctor)
         (void)rmdir(dir);
 }
 
+/* Returns how many files with a base exist at one time: base.safetensors and the averaged base,
+ * each while a new file replaces it, the best base, and older ones. */
+static uint64_t bases_of(const struct config *config)
+{
+    return 2u + (setup_averages(config) ? 2u : 0u) + (config->node.best_base ? 1u : 0u) +
+           config->node.older_bases;
+}
+
 static void look_at_disk(struct doctor *doctor)
 {
     /* The moments are counted even if the node does not train; then a checkpoint is smaller. */
     const uint32_t moments = optimizers[doctor->config.train.optimizer].moments;
     const uint64_t needed_bytes = learner_state_bytes(doctor->parameters, moments) * COPIES +
-                                  doctor->parameters * sizeof(float) * BASES;
+                                  doctor->parameters * sizeof(float) * bases_of(&doctor->config);
     const bool is_enough = doctor->free_bytes >= needed_bytes;
     doctor_say(doctor, is_enough ? VERDICT_OK : VERDICT_FAIL, "disk",
                "%s free for %s, which needs up to %s%s",
