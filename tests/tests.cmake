@@ -81,6 +81,7 @@ set_tests_properties(torture PROPERTIES COST 1000) # starts first, because it ta
 add_test(NAME user_service COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_user_service.sh
                                    $<TARGET_FILE:hearsay>)
 set_tests_properties(user_service PROPERTIES SKIP_RETURN_CODE 77)
+add_test(NAME story COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_story.sh)
 add_test(NAME planted_list
          COMMAND bash ${CMAKE_SOURCE_DIR}/tests/planted/test_list.sh)
 add_test(NAME page

@@ -62,7 +62,8 @@ had_its_chance() {
 # Waits until the command succeeds: wait_for SECONDS EVENT COMMAND. A slow machine must not fail the
 # test, so this waits for at least 5 minutes. It then gives up if the processes have used SECONDS of
 # processor time, which suffice on an idle machine. It also gives up if the processes were idle, or
-# after 20 minutes. It gives up at once if no process runs.
+# after 20 minutes. It gives up at once if no process runs, or
+# one has ended too early.
 wait_for() {
     local need=$1 what=$2 begin=$SECONDS before waited
     shift 2
@@ -72,12 +73,34 @@ wait_for() {
         if ! any_alive; then
             ! "$@" || return 0
             fail "no process runs, so stopped waiting for: $what"
+        elif has_ended_early "$@"; then
+            ! "$@" || return 0
+            fail "$early, so stopped waiting for: $what"
         elif ((waited >= 300)) &&
             had_its_chance "$need" "$waited" "$(($(processor_s) - before))"; then
             fail "timed out waiting for: $what"
         fi
         sleep 0.05
     done
+}
+
+# Returns success, and sets early, if a process has ended that the command of a wait needs: one whose
+# log, output or status it reads, or any that failed with an error (1, 2) or crashed (134, 139).
+has_ended_early() {
+    local name code needed=
+    case $1 in
+    notes | shows) needed=$2 ;;
+    says) needed=${2##*/} needed=${needed%%.*} ;;
+    esac
+    for name in "${!pid[@]}"; do
+        ! alive "$name" || continue
+        code=0
+        wait "${pid[$name]}" 2>/dev/null || code=$?
+        early="$name has ended with code $code"
+        case $code in 1 | 2 | 134 | 139) return 0 ;; esac
+        [[ $name != "$needed" ]] || return 0
+    done
+    return 1
 }
 
 any_alive() {

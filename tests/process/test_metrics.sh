@@ -7,9 +7,11 @@
 # agree with `hearsay status`. Exits with 77 without Prometheus.
 set -euo pipefail
 
-hearsay=$(realpath "$1")
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 deploy=$here/../../configs/deploy/prometheus
+# shellcheck source=tests/process/story.sh
+source "$here/story.sh"
+hearsay=$(realpath "$1")
 
 for tool in prometheus promtool curl; do
     if ! command -v "$tool" >/dev/null; then
@@ -17,50 +19,25 @@ for tool in prometheus promtool curl; do
         exit "$([ "${REQUIRE_PROMETHEUS:-0}" = 1 ] && echo 1 || echo 77)"
     fi
 done
-dir=$(mktemp -d)
 cd "$dir"
-trap 'kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$dir"' EXIT
 
-fail() {
-    echo "FAILED: $*" >&2
-    tail -n 20 ./*.out >&2 || true
-    exit 1
+http_of() {
+    wait_for 20 "$1 to serve its page" notes "$1" '"note":"web".*http://127'
+    sed -n 's/.*"note":"web".*http:\/\/\(127.0.0.1:[0-9]*\)\/.*/\1/p' "$1.log" | head -n 1
 }
+node=(--set train.steps_per_s=20 --set train.evaluate_s=2 --set node.http=127.0.0.1:0)
 
-# Waits without a limit for slow events. ctest has a limit.
-until_true() { until "$@"; do sleep 0.2; done; }
-
-pid=()
-start() { # number of the node, options
-    local n=$1
-    shift
-    [ -e "$n.key" ] || "$hearsay" keygen "$n.key" >/dev/null
-    "$hearsay" node --set node.identity="$n.key" --set node.state_dir="state$n" \
-        --set node.listen=127.0.0.1:0 --set node.http=127.0.0.1:0 --log "$n.jsonl" \
-        --set data.source=generated --set data.shard="$n/2" --set train.device=cpu \
-        --set train.steps_per_s=20 --set train.evaluate_s=2 "$@" >"$n.out" 2>&1 &
-    pid[n]=$!
-}
-noted() { sed -n "s/.*\"note\":\"$2\".*$3.*/\\1/p" "$1.jsonl" | head -n 1; }
-http_of() { noted "$1" web 'http:\/\/\(127.0.0.1:[0-9]*\)\/'; }
-address_of() { noted "$1" started '"address":"\([^"]*\)"'; }
-has_address() { [ -n "$(address_of "$1")" ]; }
-has_http() { [ -s "$1.jsonl" ] && [ -n "$(http_of "$1")" ]; }
-
-"$hearsay" swarmkey >/dev/null
-start 1
-until_true has_http 1
-until_true has_address 1
-address=$(address_of 1)
-start 2 --set node.peers="$address"
-until_true has_http 2
-one=$(http_of 1) two=$(http_of 2)
+tell 'two nodes are well and their metrics well-formed'
+start one "${node[@]}" --set data.shard=1/2
+address=$(address_of one)
+start two "${node[@]}" --set data.shard=2/2 --set node.peers="$address"
+one=$(http_of one) two=$(http_of two)
 
 # /livez and /readyz must agree with the exit code of hearsay status.
 [ "$(curl -s "http://$one/livez")" = ok ] || fail 'livez'
 is_ready() { [ "$(curl -s -o ready.txt -w '%{http_code}' "http://$one/readyz")" = 200 ]; }
-until_true is_ready
-"$hearsay" status --state state1 >/dev/null || fail 'ready, and status says it is not'
+wait_for 20 "one to be ready" is_ready
+"$hearsay" status --state one >/dev/null || fail 'ready, and status says it is not'
 
 # Metrics must be well-formed and include these.
 curl -s "http://$one/metrics" >metrics.txt
@@ -70,7 +47,7 @@ for name in uptime_seconds samples_total swarm_samples step_seconds_bucket share
     publish_budget_bytes_per_second version_digest last_step_timestamp_seconds \
     neighbour_capacity_bytes_per_second neighbour_round_trip_seconds; do
     has_metric() { curl -s "http://$one/metrics" | grep -q "^hearsay_$name"; }
-    until_true has_metric
+    wait_for 20 "the metric $name" has_metric
 done
 bad=$(sed 's/{.*//; s/ .*//' metrics.txt | grep -v '^#' | grep -v '^hearsay_' || true)
 [ -z "$bad" ] || fail "metrics without the prefix: $bad"
@@ -81,8 +58,8 @@ sed "s/127.0.0.1:9464/$one\", \"$two/; s/scrape_interval: 15s/scrape_interval: 1
 promtool check config prometheus.yaml >/dev/null || fail 'the shipped configuration'
 prometheus --config.file=prometheus.yaml --storage.tsdb.path=tsdb --web.listen-address=127.0.0.1:0 \
     --log.level=info >prometheus.out 2>&1 &
-has_port() { grep -q 'Listening on' prometheus.out; }
-until_true has_port
+pid[prometheus]=$!
+wait_for 20 'Prometheus to listen' says prometheus.out 'Listening on'
 port=$(sed -n 's/.*msg="Listening on" address=127.0.0.1:\([0-9]*\).*/\1/p' prometheus.out | head -n 1)
 ask() { # prints the values of an expression, one per line
     curl -s --data-urlencode "query=$1" "http://127.0.0.1:$port/api/v1/query" |
@@ -90,13 +67,13 @@ ask() { # prints the values of an expression, one per line
 for each in json.load(sys.stdin)["data"]["result"]: print(each["value"][1])'
 }
 is_scraped() { [ "$(ask 'sum(up{job="hearsay"})')" = 2 ]; }
-until_true is_scraped
+wait_for 60 'both nodes to be scraped' is_scraped
 learns() { [ "$(ask 'min(increase(hearsay_samples_total[5s])) > bool 0')" = 1 ]; }
-until_true learns
+wait_for 60 'both to learn' learns
 hears() { [ "$(ask 'min(hearsay_rumors_received_total) > bool 3')" = 1 ]; }
-until_true hears
+wait_for 60 'both to receive rumors' hears
 evaluated() { [ "$(ask 'count(hearsay_evaluation_accuracy > 0.2)')" = 2 ]; }
-until_true evaluated
+wait_for 60 'both to be evaluated' evaluated
 [ -z "$(ask 'ALERTS{alertstate="firing"}')" ] || fail "alerts of a healthy swarm: $(ask ALERTS)"
 
 cp "$here/alerts_test.yaml" .
@@ -117,24 +94,25 @@ python3 -m json.tool "$deploy/board.json" >/dev/null || fail 'the board is no JS
     fail 'a page for everybody'
 grep -q 'http_token' refused.out || fail "no word of http_token: $(cat refused.out)"
 echo short >token && chmod 600 token
-! "$hearsay" node --set node.identity=2.key --set node.http=0.0.0.0:0 --set node.http_token=token \
+! "$hearsay" node --set node.identity=two.key --set node.http=0.0.0.0:0 --set node.http_token=token \
     --set node.state_dir=other --set node.listen=127.0.0.1:0 --set data.source=generated >short.out 2>&1 ||
     fail 'a short token is taken'
 grep -q 'fewer than 16 characters' short.out || fail "$(cat short.out)"
 
 are_up() { [ "$(ask 'sum(up{job="hearsay"})')" = "$1" ]; }
-kill "${pid[1]}" "${pid[2]}"
-wait "${pid[1]}" "${pid[2]}" || fail 'a node left with an error'
-until_true are_up 0
-start 1 --set node.listen="$address" --set node.http="$one" --set train.enabled=no
-start 2 --set node.peers="$address" --set node.http="$two" --set train.enabled=no
-until_true are_up 2
+kill -TERM "${pid[one]}" "${pid[two]}"
+reap one 0
+reap two 0
+wait_for 60 'both to be down' are_up 0
+start one --set node.listen="$address" --set node.http="$one" --set train.enabled=no
+start two --set node.peers="$address" --set node.http="$two" --set train.enabled=no
+wait_for 60 'both to be up' are_up 2
 agree() {
     [ "$(ask 'count(hearsay_version_digest)')" = 2 ] &&
         [ "$(ask 'count(count_values("digest", hearsay_version_digest))')" = 1 ]
 }
-until_true agree
+wait_for 60 'both to have one digest' agree
 
-kill -9 "${pid[2]}"
-until_true are_up 1
+kill -9 "${pid[two]}"
+wait_for 60 'one to be down' are_up 1
 echo "a swarm of two, scraped by $(prometheus --version 2>&1 | head -n 1 | cut -d' ' -f1-3)"

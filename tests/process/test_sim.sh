@@ -125,13 +125,15 @@ grep -q '\["interrupted",' "$work/part/report.html" || fail 'report.html tells a
 
 # Interrupts before the play begins: the scenario is a pipe without data. A new folder must be
 # removed; an existing folder must stay.
+must_run() { kill -0 $! 2>/dev/null || fail "the program has ended: $(cat "$work/err")"; }
+has_no_pending_signal() { grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$!/status" 2>/dev/null; }
 mkfifo "$work/held.conf"
 for folder in new there; do
     [[ $folder == new ]] || mkdir "$work/there"
     "$program" sim "$work/held.conf" --out "$work/$folder" >"$work/out" 2>"$work/err" &
     exec {held}>"$work/held.conf" # the program has opened the pipe
     kill -TERM $!
-    until grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$!/status"; do :; done
+    until has_no_pending_signal; do must_run; done
     cat "$work/long.conf" >&"$held"
     exec {held}>&-
     code=0
@@ -148,9 +150,9 @@ sed 's/800000/20/' "$work/long.conf" >"$work/short.conf"
 mkdir "$work/drawn"
 mkfifo "$work/drawn/report.html"
 "$program" sim "$work/short.conf" --out "$work/drawn" --only >"$work/out" 2>"$work/err" &
-until [[ -s $work/drawn/summary.json ]]; do :; done
+until [[ -s $work/drawn/summary.json ]]; do must_run; done
 kill -TERM $!
-until grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$!/status"; do :; done # otherwise two pending signals would become one
+until has_no_pending_signal; do must_run; done # otherwise two pending signals would become one
 kill -TERM $!
 code=0
 wait $! || code=$?
