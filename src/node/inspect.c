@@ -291,7 +291,7 @@ enum node_phase node_phase(const struct node *node)
         return finishing_state(node) == FINISHING_DONE ? NODE_FINISHED : NODE_FINISHING;
     if (!node_has_base(node))
         return NODE_CATCHING_UP;
-    if (joining_has_joined(node))
+    if (joining_has_joined(node) && !orders_expelling_self(node))
         return NODE_RUNNING;
     return connection_neighbours(node) > 0 ? NODE_CATCHING_UP : NODE_JOINING;
 }
