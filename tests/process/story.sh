@@ -62,8 +62,7 @@ had_its_chance() {
 # Waits until the command succeeds: wait_for SECONDS EVENT COMMAND. A slow machine must not fail the
 # test, so this waits for at least 5 minutes. It then gives up if the processes have used SECONDS of
 # processor time, which suffice on an idle machine. It also gives up if the processes were idle, or
-# after 20 minutes. It gives up at once if no process runs, or
-# one has ended too early.
+# after 20 minutes. It gives up at once if no process runs, or one has ended too early.
 wait_for() {
     local need=$1 what=$2 begin=$SECONDS before waited
     shift 2
