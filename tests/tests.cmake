@@ -140,6 +140,8 @@ add_test(NAME begin_again COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_be
                                   $<TARGET_FILE:hearsay>)
 add_test(NAME guard_remedy COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_guard.sh
                                    $<TARGET_FILE:hearsay>)
+add_test(NAME mixed_labels COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_mixed_labels.sh
+                                   $<TARGET_FILE:hearsay>)
 add_test(NAME expel COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_expel.sh
                             $<TARGET_FILE:hearsay>)
 add_test(NAME expel_since COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_expel_since.sh
@@ -150,7 +152,7 @@ add_test(NAME admit COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_admit.sh
                             $<TARGET_FILE:hearsay>)
 add_test(NAME rekey_nodes COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_rekey.sh
                                   $<TARGET_FILE:hearsay>)
-set_tests_properties(key_holder client pour begin_again expel expel_since two_rumors votes false_base_member claimed_base_member burst_member listed admit rekey_nodes PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs only
+set_tests_properties(key_holder client pour begin_again mixed_labels expel expel_since two_rumors votes false_base_member claimed_base_member burst_member listed admit rekey_nodes PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs only
 add_test(NAME upgrade COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_upgrade.sh
                               $<TARGET_FILE:hearsay> ${CMAKE_BINARY_DIR}/previous)
 set_tests_properties(upgrade PROPERTIES SKIP_RETURN_CODE 77 COST 900

@@ -73,6 +73,9 @@ struct publish_terms {
     double withheld; /* part of the unpublished residual that is taken out of the weights, 0 .. 1 */
     uint64_t swarm_samples; /* samples that all members have learned so far, as far as known */
     double learners;        /* effective number of members that train; below 1 = unknown */
+    bool compares_labels;   /* first measure the label fit (label_fit.h) */
+    /* Publish nothing. The caller then drops the progress, whose labels contradict the base. */
+    bool is_held;
 };
 
 #endif

@@ -103,6 +103,11 @@ void evaluator_set_part(struct evaluator *evaluator, size_t first, size_t count,
                                count * sizeof *host_weights);
 }
 
+const float *evaluator_weights(const struct evaluator *evaluator)
+{
+    return evaluator->weights;
+}
+
 struct evaluation evaluator_run(struct evaluator *evaluator, const float *host_weights,
                                 uint32_t from, uint32_t to)
 {

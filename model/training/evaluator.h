@@ -50,6 +50,9 @@ struct evaluation evaluator_run(struct evaluator *evaluator, const float *host_w
 void evaluator_set_part(struct evaluator *evaluator, size_t first, size_t count,
                         const float *host_weights);
 
+/* Returns the weights [P] set by evaluator_set_part, on the backend. */
+const float *evaluator_weights(const struct evaluator *evaluator);
+
 /* Evaluates the weights set by evaluator_set_part on the test samples from .. to-1. Returns all
  * zeros if from >= to. */
 struct evaluation evaluator_score(struct evaluator *evaluator, uint32_t from, uint32_t to);

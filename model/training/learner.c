@@ -391,7 +391,7 @@ static void show_base_with(struct learner *learner, const struct update *updates
     }
 }
 
-static void show_base(struct learner *learner)
+void learner_show_base(struct learner *learner)
 {
     show_base_with(learner, NULL, 0);
 }
@@ -417,7 +417,7 @@ void learner_predict(struct learner *learner, const uint8_t *samples, size_t byt
 {
     struct inference_shape shape;
     CHECK(learner_inference_shape(learner, &shape) && bytes == count * shape.bytes);
-    show_base(learner);
+    learner_show_base(learner);
     evaluator_predict(learner->evaluator, samples, count, numbers);
 }
 
@@ -439,7 +439,7 @@ struct evaluation learner_evaluate(struct learner *learner, bool all)
 {
     if (!learner->evaluator)
         return (struct evaluation){0};
-    show_base(learner);
+    learner_show_base(learner);
     return score(learner, all);
 }
 

@@ -57,9 +57,11 @@ const struct learner_saturation *learner_saturation(const struct learner *learne
 
 const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms)
 {
+    static const struct update NOTHING = {.tau = TAU_MAX, .amount = 1};
     learner_follow(learner, terms->swarm_samples);
     learner_count_learners(learner, fmax(terms->learners, 1));
-    const struct update *update = replica_publish(&learner->replica, terms);
+    const struct update *update =
+        terms->is_held ? &NOTHING : replica_publish(&learner->replica, terms);
     CHECK(update->count <= learner->options.density_max);
     note_saturation(learner);
     if (learner->replica.lost > 0)

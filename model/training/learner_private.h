@@ -37,4 +37,7 @@ struct learner {
 /* Sets the samples per step, and drops recorded graphs if the number changes. */
 void learner_resize(struct learner *learner, uint32_t batch);
 
+/* Gives the evaluator the base's weights; the learner has an evaluator. */
+void learner_show_base(struct learner *learner);
+
 #endif

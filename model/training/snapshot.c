@@ -61,7 +61,7 @@ void snapshot_take_average(struct snapshot_queue *queue, struct arena *arena)
     queue->part.average = arena_alloc(arena, queue->part_parameters, sizeof(float));
 }
 
-static bool is_under_way(const struct snapshot_queue *queue)
+bool snapshot_is_under_way(const struct snapshot_queue *queue)
 {
     return queue->end > 0 && queue->end < queue->parameters && !queue->is_broken;
 }
@@ -138,8 +138,8 @@ void snapshot_note_update(struct snapshot_queue *queue, enum snapshot_kind kind,
                           const struct update *update, float beta)
 {
     CHECK(kind == SNAPSHOT_APPLIED || kind == SNAPSHOT_OWN);
-    const uint32_t entries = is_under_way(queue) ? entries_before(update, queue->end) : 0;
-    for (uint32_t first = 0; first < entries && is_under_way(queue);) {
+    const uint32_t entries = snapshot_is_under_way(queue) ? entries_before(update, queue->end) : 0;
+    for (uint32_t first = 0; first < entries && snapshot_is_under_way(queue);) {
         const uint32_t left = entries - first;
         const uint32_t count = u32_min(left, SNAPSHOT_ENTRIES_MAX);
         note_entries(queue, kind, update, beta, first, count);

@@ -95,6 +95,9 @@ size_t snapshot_take(struct snapshot_queue *queue, size_t first, snapshot_save *
 void snapshot_note_update(struct snapshot_queue *queue, enum snapshot_kind kind,
                           const struct update *update, float beta);
 
+/* Returns true if a snapshot was begun and is neither complete nor broken off. */
+bool snapshot_is_under_way(const struct snapshot_queue *queue);
+
 /* Breaks off the snapshot. Call it when base or weights changed otherwise than by an update or a
  * step. */
 void snapshot_break(struct snapshot_queue *queue);

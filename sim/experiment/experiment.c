@@ -179,12 +179,13 @@ struct learner *experiment_learner(struct experiment *experiment, uint32_t i, st
     struct dataset test = experiment->test;
     struct learner_options options =
         setup_learner_options(config, &experiment->made, i, test.count);
-    test.count = options.test_to;
+    if (!experiment->scenario->quarantines) /* no trials; the base is compared with own labels */
+        options.test_from = options.test_to = 0;
+    test.count = u32_max(options.test_to, 1);
     if (i > 0 || experiment->scenario->strategy != STRATEGY_GOSSIP)
         options.averages = false; /* the report shows an averaged base only for the first node */
-    struct learner *learner =
-        learner_new(arena, experiment->backend, experiment->made.model, trains ? &shard : NULL,
-                    experiment->scenario->quarantines ? &test : NULL, &options);
+    struct learner *learner = learner_new(arena, experiment->backend, experiment->made.model,
+                                          trains ? &shard : NULL, &test, &options);
     dataset_free(&shard);
     free(config);
     return learner;

@@ -103,6 +103,7 @@ enum poison {
 enum ruin {
     RUIN_RATE,   /* rate N (default 50): multiplies the learning rate by N */
     RUIN_LABELS, /* shuffled labels: permutes the labels of the node's training samples */
+    RUIN_SHIFT,  /* shifted labels: raises each of these labels by one; the last becomes 0 */
     RUIN_LAYER,  /* dead layer: silences the first layer with biases that is not the output layer */
     RUINS
 };

@@ -58,7 +58,11 @@ bool poison_is_published(enum poison poison)
 const char *ruin_name(enum ruin ruin)
 {
     static const char *const names[RUINS] = {
-        [RUIN_RATE] = "rate", [RUIN_LABELS] = "shuffled labels", [RUIN_LAYER] = "dead layer"};
+        [RUIN_RATE] = "rate",
+        [RUIN_LABELS] = "shuffled labels",
+        [RUIN_SHIFT] = "shifted labels",
+        [RUIN_LAYER] = "dead layer",
+    };
     CHECK((unsigned int)ruin < RUINS);
     return names[ruin];
 }

@@ -49,6 +49,16 @@ static void introduce(struct world *world, uint32_t i)
     }
 }
 
+/* Returns true if the node lies at some time. Then its program does not check its labels. */
+static bool is_poisoner(const struct scenario *scenario, uint32_t i)
+{
+    bool is = false;
+    for (uint32_t k = 0; k < scenario->faults_count; k++)
+        is = is ||
+             (scenario->faults[k].kind == FAULT_POISON && node_set_has(&scenario->faults[k].a, i));
+    return is;
+}
+
 static void add_node(struct gossip *gossip, uint32_t i)
 {
     const struct scenario *scenario = gossip->experiment->scenario;
@@ -64,6 +74,7 @@ static void add_node(struct gossip *gossip, uint32_t i)
     options.listen_port = group->dials_only ? 0 : WORLD_PORT;
     options.seeds_count = 0;
     options.limits.quarantines = scenario->quarantines;
+    options.checks_labels = options.checks_labels && !is_poisoner(scenario, i);
     options.advertise = options.listen_port ? world_address(i) : (struct address){0};
     CHECK(world_add(&gossip->world, &options, i + 1, scenario_region(scenario, i)) == i);
     struct world_node *at = &gossip->world.nodes[i];

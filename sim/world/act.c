@@ -16,6 +16,7 @@
 #define PARTS_LOST 64
 /* One READ in this many that arrive during a step waits for its end, as if behind another order. */
 #define READS_LATE      8
+#define PASSES_A_STEP   3      /* forward passes that take the time of a step */
 #define PREDICTS_A_STEP 4      /* number of inference requests that take the time of one step */
 #define ACTIONS_MAX     100000 /* more actions of a node at one moment would be an endless loop */
 
@@ -146,6 +147,8 @@ static void perform(struct world *world, uint32_t i, const struct action *order,
         at->poisoner ? perform_poisoned(at, &executor, order) : executor_perform(&executor, order);
     if (order->kind == ACTION_PREDICT)
         answer.took_ns = at->step_ns / PREDICTS_A_STEP;
+    if (order->kind == ACTION_PUBLISH && order->terms.compares_labels)
+        answer.took_ns = (uint64_t)(answer.label_fit.samples * at->sample_ns / PASSES_A_STEP);
     if (order->kind == ACTION_SAVE)
         on_part(world, i, answer.entries);
     else

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/system_clock.h"
 #include "training/inference.h"
+#include "training/label_fit.h"
 
 double sim_learner_cpu_s(void)
 {
@@ -40,6 +41,19 @@ static void follow(void *self, uint64_t swarm_samples)
         learner_follow(sim_learner->learner, swarm_samples);
     else if (sim_learner->swarm_samples < swarm_samples)
         sim_learner->swarm_samples = swarm_samples;
+}
+
+static struct label_fit label_fit(void *self)
+{
+    const struct sim_learner *sim_learner = self;
+    return sim_learner->learner ? label_fit_of(sim_learner->learner) : (struct label_fit){0};
+}
+
+static void revert(void *self)
+{
+    const struct sim_learner *sim_learner = self;
+    CHECK(sim_learner->learner);
+    learner_revert(sim_learner->learner);
 }
 
 static const struct update *publish(void *self, const struct publish_terms *terms)
@@ -129,7 +143,9 @@ static void predict(void *self, const uint8_t *samples, size_t bytes, uint32_t c
 struct executor sim_learner_executor(struct sim_learner *sim_learner, int32_t *units)
 {
     static const struct executor_ops OPS = {.follow = follow,
+                                            .label_fit = label_fit,
                                             .publish = publish,
+                                            .revert = revert,
                                             .apply = apply,
                                             .agreement = agreement,
                                             .trial = trial,

@@ -82,6 +82,9 @@ void world_ruin(struct world *world, uint32_t i, enum ruin ruin, double value, u
     case RUIN_LABELS:
         learner_shuffle_labels(learner, seed);
         return;
+    case RUIN_SHIFT:
+        learner_shift_labels(learner);
+        return;
     case RUIN_LAYER:
         silence_layer(&at->sim_learner, learner_model(learner));
         return;

@@ -81,6 +81,7 @@ struct config_data {
     enum dataset_task task;     /* npy: whether y has classes or numbers */
     enum npy_channels channels; /* npy: which dimension of x has the channels */
     uint32_t classes;           /* 0 = from the labels of this node */
+    bool check_labels; /* publish nothing while labels contradict the base (own_labels.h) */
     /* Mean and standard deviation of byte samples, equal on all nodes; CONFIG_AUTO_REAL = measured
      * on this node's data. */
     double mean, deviation;

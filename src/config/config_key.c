@@ -112,6 +112,8 @@ static const struct config_key keys[] = {
     {"data", "classes", CONFIG_U32, AT(data.classes), .initial = "0", .max = DATASET_TOKENS_MAX,
      .unit = "classes",
      .help = "Classes of the swarm's task; 0: one more than the highest local label."},
+    {"data", "check_labels", CONFIG_BOOL, AT(data.check_labels), .initial = "yes",
+     .help = "Publish nothing while the labels here contradict the shared model of the others."},
     {"data", "mean", CONFIG_REAL, AT(data.mean), .initial = "auto", .max = 255, .words = "auto",
      .help = "Mean of the sample bytes, equal on all nodes; auto: mean of this node's files."},
     {"data", "deviation", CONFIG_REAL, AT(data.deviation), .initial = "auto", .min = 0.001,

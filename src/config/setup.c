@@ -508,6 +508,7 @@ struct node_options setup_plain_options(const struct config *config, size_t para
         .advertise = config->node.advertise,
         .seeds_count = config->node.peers.count,
         .trains = config->train.enabled,
+        .checks_labels = config->data.check_labels,
         .bytes_per_s = config->exchange.bytes_per_s,
         .uplink_max = config->exchange.uplink_max,
         .downlink_max = config->exchange.downlink_max,

@@ -12,6 +12,7 @@
 #include "daemon/json_fields.h"
 #include "daemon/status_server.h"
 #include "node/expulsion_api.h"
+#include "node/labels_api.h"
 #include "node/quarantine_api.h"
 #include "node/swarm_keys.h"
 
@@ -452,6 +453,20 @@ static void put_health(json_t *page, const struct node *node, const struct reach
     json_put(page, "alone_reason", is_alone ? json_string(reach->why) : NULL);
 }
 
+/* Replaces the guard's alarm if this node's labels contradict the shared model. */
+static void put_labels(json_t *training, const struct node *node)
+{
+    char alarm[NODE_LABELS_TEXT + 64];
+    const char *text = node_labels_text(node);
+    if (!text)
+        return;
+    (void)snprintf(alarm, sizeof alarm, "the labels of this node contradict the shared model (%s)",
+                   text);
+    json_put(training, "state", json_string("labels"));
+    json_put(training, "is_well", json_false());
+    json_put(training, "alarm", json_string(alarm));
+}
+
 json_t *status_watch_page(const struct status_watch *watch, const struct node *node,
                           const struct status_facts *facts, uint64_t now_ns)
 {
@@ -464,6 +479,7 @@ json_t *status_watch_page(const struct status_watch *watch, const struct node *n
     put_rates(page, &watch->total, now_ns, stats.sent_bytes, stats.received_bytes);
     json_put(page, "swarm_samples", json_integer((json_int_t)node_swarm_samples(node)));
     training_watch_put(facts->training, page, now_ns);
+    put_labels(json_object_get(page, "training"), node);
     json_put(page, "operator", operator_json(node, facts->options, now_ns));
     json_put(page, "proofs", proofs_json(node, now_ns));
     json_put(page, "harms", harms_json(node, now_ns));

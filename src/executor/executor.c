@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "training/inference.h"
+#include "training/label_fit.h"
 
 static void follow(void *learner, uint64_t swarm_samples)
 {
@@ -12,6 +13,16 @@ static void follow(void *learner, uint64_t swarm_samples)
 static const struct update *publish(void *learner, const struct publish_terms *terms)
 {
     return learner_publish(learner, terms);
+}
+
+static struct label_fit label_fit(void *learner)
+{
+    return label_fit_of(learner);
+}
+
+static void revert(void *learner)
+{
+    learner_revert(learner);
 }
 
 static void apply(void *learner, const struct update *update, float beta)
@@ -57,7 +68,9 @@ static void predict(void *learner, const uint8_t *samples, size_t bytes, uint32_
 }
 
 const struct executor_ops executor_learner_ops = {.follow = follow,
+                                                  .label_fit = label_fit,
                                                   .publish = publish,
+                                                  .revert = revert,
                                                   .apply = apply,
                                                   .agreement = agreement,
                                                   .trial = trial,
@@ -101,6 +114,19 @@ static uint32_t entries_of(const struct action *order)
     return entries;
 }
 
+/* Drops the learner's progress. A snapshot does not record that, so while one is being taken, the
+ * progress stays until the next publication. The last publication breaks the snapshot off. */
+static void drop_progress(const struct executor *executor, bool is_last)
+{
+    const bool is_copied = executor->snapshot && snapshot_is_under_way(executor->snapshot);
+    CHECK(executor->ops->revert);
+    if (is_copied && !is_last)
+        return;
+    executor->ops->revert(executor->learner);
+    if (is_copied)
+        snapshot_break(executor->snapshot);
+}
+
 struct answer executor_perform(const struct executor *executor, const struct action *order)
 {
     const struct executor_ops *ops = executor->ops;
@@ -122,7 +148,11 @@ struct answer executor_perform(const struct executor *executor, const struct act
         ops->follow(learner, order->swarm_samples);
         break;
     case ACTION_PUBLISH:
+        if (order->terms.compares_labels && ops->label_fit)
+            answer.label_fit = ops->label_fit(learner);
         answer.update = ops->publish(learner, &order->terms);
+        if (order->terms.is_held)
+            drop_progress(executor, order->last);
         break;
     case ACTION_READ:
         CHECK(order->entries <= NODE_READ_MAX && executor->units);
@@ -157,6 +187,8 @@ void executor_answer(struct node *node, uint64_t now_ns, const struct answer *an
         node_on_agreement(node, now_ns, answer->agreement);
     if (answer->to == ACTION_TRIAL)
         node_on_trial(node, now_ns, &answer->trial);
+    if (answer->label_fit.samples > 0)
+        node_on_label_fit(node, now_ns, &answer->label_fit);
     if (answer->to == ACTION_APPLY || answer->to == ACTION_TRIAL || answer->to == ACTION_WRITE)
         node_on_applied(node, now_ns, answer->entries);
     else if (answer->to == ACTION_PUBLISH)

@@ -16,13 +16,18 @@
 #ifndef HEARSAY_EXECUTOR_EXECUTOR_H
 #define HEARSAY_EXECUTOR_EXECUTOR_H
 
+#include "node/labels_api.h"
 #include "node/node.h"
 #include "training/learner.h"
 
 /* Operations of one kind of learner. */
 struct executor_ops {
     void (*follow)(void *learner, uint64_t swarm_samples);
+    /* Returns the label fit of the base. NULL = the learner cannot compare labels. */
+    struct label_fit (*label_fit)(void *learner);
     const struct update *(*publish)(void *learner, const struct publish_terms *terms);
+    /* Sets the weights to the base. NULL = the learner never holds its publications. */
+    void (*revert)(void *learner);
     void (*apply)(void *learner, const struct update *update, float beta);
     /* Returns the cosine between an update and the residual (model/exchange/replica.h). */
     double (*agreement)(void *learner, const struct update *update);
@@ -57,6 +62,7 @@ struct answer {
     /* APPLY, TRIAL, WRITE: entries of the order; SAVE: entries copied, 0 if the snapshot was broken
      * off */
     uint32_t entries;
+    struct label_fit label_fit; /* PUBLISH: if the order requests it; samples 0 = not measured */
     double agreement; /* APPLY: cosine between update and residual, if the order requests it */
     struct base_trial trial; /* TRIAL */
     const int32_t *units;    /* READ: entries of the base; valid until the next READ */

@@ -61,6 +61,7 @@ struct node {
     struct suspension *suspension; /* detects proofs that most neighbours disobey */
     struct quarantine *quarantine; /* votes against harmful members; withholds their rumors */
     struct byzantine *byzantine;   /* detects members whose rumors harm */
+    struct own_labels *own_labels; /* detects that this node's labels contradict the base */
     struct timers *timers;
 };
 

@@ -17,11 +17,13 @@
 #include "node/first_weights.h"
 #include "node/governance/byzantine.h"
 #include "node/governance/expulsion.h"
+#include "node/governance/own_labels.h"
 #include "node/governance/quarantine.h"
 #include "node/governance/suspension.h"
 #include "node/inference.h"
 #include "node/inspect.h"
 #include "node/join.h"
+#include "node/labels_api.h"
 #include "node/leave.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/failure_detector.h"
@@ -50,7 +52,8 @@ size_t node_arena_bytes(const struct node_options *options)
            orders_arena_bytes(options) + admitted_arena_bytes() + proofs_arena_bytes() +
            key_rotation_arena_bytes() + expulsion_arena_bytes() + suspension_arena_bytes() +
            votes_arena_bytes(options) + byzantine_arena_bytes(options) +
-           quarantine_arena_bytes(options) + inference_arena_bytes(options) + timers_arena_bytes() +
+           quarantine_arena_bytes(options) + own_labels_arena_bytes() +
+           inference_arena_bytes(options) + timers_arena_bytes() +
            NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
 }
 
@@ -103,6 +106,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->suspension = suspension_new(arena);
     node->byzantine = byzantine_new(arena, options);
     node->quarantine = quarantine_new(arena, options);
+    node->own_labels = own_labels_new(arena);
     node->inference = inference_new(arena, options);
     node->timers = timers_new(arena, node);
     member_gossip_renew(node);
@@ -327,10 +331,16 @@ void node_on_published(struct node *node, uint64_t now_ns, const struct update *
     begin_event(node, now_ns);
     const uint64_t bytes = broadcast_publish(node, update);
     transfer_on_update(node, update);
-    if (publish_schedule_end(node, bytes, update, took_ns))
+    if (publish_schedule_end(node, bytes, update, own_labels_on_published(node, took_ns)))
         leave_on_published(node, update);
     expulsion_on_published(node);
     publish_schedule_consider(node);
+}
+
+void node_on_label_fit(struct node *node, uint64_t now_ns, const struct label_fit *fit)
+{
+    begin_event(node, now_ns);
+    own_labels_on_fit(node, fit);
 }
 
 void node_on_agreement(struct node *node, uint64_t now_ns, double agreement)
@@ -425,6 +435,7 @@ static bool next_publish(struct node *node, struct action *action)
         .beta = beta(node),
     };
     publish_schedule_begin(node, &facts, action);
+    own_labels_on_publish(node, &action->terms);
     return true;
 }
 

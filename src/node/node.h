@@ -103,9 +103,9 @@ struct node_options {
     struct address seeds[NODE_SEEDS_MAX]; /* addresses from the user */
     uint32_t seeds_count;
 
-    bool trains; /* false = the node only relays */
-    /* bytes per second to publish, each rumor counted once; 0 = auto (rate/budget.c) */
-    uint64_t bytes_per_s;
+    bool trains;        /* false = the node only relays */
+    bool checks_labels; /* publications are held while labels contradict the base (own_labels.h) */
+    uint64_t bytes_per_s;   /* to publish, each rumor counted once; 0 = auto (rate/budget.c) */
     uint64_t uplink_max;    /* maximum bytes per second sent, over all peers; 0 = as links allow */
     uint64_t downlink_max;  /* maximum bytes per second received, over all peers; 0 = unlimited */
     uint64_t neighbour_max; /* maximum bytes per second to one neighbour; 0 = as its link allows */

@@ -7,6 +7,7 @@
 #include "node/finish.h"
 #include "node/first_weights.h"
 #include "node/governance/expulsion.h"
+#include "node/governance/own_labels.h"
 #include "node/governance/quarantine.h"
 #include "node/join.h"
 #include "node/leave.h"
@@ -83,6 +84,7 @@ static void gossip(struct node *node)
     key_rotation_ask_one(node);
     proofs_show_one(node);
     quarantine_review(node);
+    own_labels_review(node);
     admitted_say_one(node);
     member_gossip_end_round(node);
 }

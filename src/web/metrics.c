@@ -43,7 +43,8 @@ static const struct metric OF_NODE[] = {
     {"best_accuracy", GAUGE, "Highest evaluation accuracy of the shared model; 0 to 1.",
      "training.best_accuracy"},
     {"training_well", GAUGE,
-     "0 if the loss or the score has become worse (hearsay status shows the remedy), else 1.",
+     "0 if the loss or the score has become worse, or labels contradict the shared model (hearsay "
+     "status shows the remedy), else 1.",
      "training.is_well"},
     {"training_rate_factor", GAUGE,
      "Factor on the scheduled learning rate; below 1 after the guard halved it.",

@@ -164,6 +164,33 @@ void settings_show(struct node *node, const struct peer *peer)
     (void)connection_say(node, peer, &message);
 }
 
+void settings_show_labels(struct node *node, const struct peer *peer, const char *text)
+{
+    char line[SETTINGS_MAX];
+    const int bytes = snprintf(line, sizeof line, SETTINGS_CONTRADICT "=%s\n", text);
+    CHECK(bytes > 0 && bytes < SETTINGS_MAX);
+    const struct message message = {.kind = SETTINGS,
+                                    .text = {(const uint8_t *)line, (size_t)bytes}};
+    (void)connection_say(node, peer, &message);
+}
+
+/* Passes on what the neighbour says about its labels. */
+static void note_labels(struct node *node, const struct peer *peer, const struct setting *theirs)
+{
+    char text[sizeof((struct note *)NULL)->text];
+    const int bytes = (int)u64_min(theirs->value_bytes, 200);
+    if (!notes_allow(&node->notes, node->now_ns))
+        return;
+    if (bytes > 0)
+        (void)snprintf(text, sizeof text,
+                       "reports that its labels contradict the shared model "
+                       "(%.*s): look at its data",
+                       bytes, theirs->value);
+    (void)connection_note(node, peer, NOTE_SETTINGS, bytes > 0 ? LEVEL_WARNING : LEVEL_INFO,
+                          bytes > 0 ? text
+                                    : "reports that its labels agree with the shared model again");
+}
+
 enum error settings_compare(const char *ours, const struct bytes *theirs,
                             struct settings_difference *found)
 {
@@ -264,6 +291,8 @@ void settings_on_message(struct node *node, const struct peer *peer, const struc
 {
     const char *ours = node->options.settings ? node->options.settings : "";
     const struct setting protocol = {.name = SPOKEN_NAME, .name_bytes = strlen(SPOKEN_NAME)};
+    const struct setting labels = {.name = SETTINGS_CONTRADICT,
+                                   .name_bytes = strlen(SETTINGS_CONTRADICT)};
     struct settings_difference found;
     struct setting theirs;
     if (settings_compare(ours, text, &found) != OK) {
@@ -273,6 +302,8 @@ void settings_on_message(struct node *node, const struct peer *peer, const struc
     if (find((const char *)text->at, text->count, &protocol, &theirs) &&
         !spoken_check(node, peer, theirs.value, theirs.value_bytes))
         return;
+    if (find((const char *)text->at, text->count, &labels, &theirs))
+        note_labels(node, peer, &theirs);
     note(node, peer, SETTINGS_OTHER, found.other);
     note(node, peer, SETTINGS_SAME, found.same);
     note(node, peer, SETTINGS_RANGE, found.labels);

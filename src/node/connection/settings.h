@@ -7,6 +7,7 @@
  *
  *   before HELLO, from the dialer   SETTINGS ──► the acceptor's SETTINGS; the dialer need not join
  *   two neighbours have one part    SETTINGS to each: of.ID.data.shard!2/5, ID of the other one
+ *   mixed up labels, to neighbours  SETTINGS: labels.contradict=WORDS, or no words when it ends
  *
  * A setting that one side does not send is not compared, so versions may know different settings. A
  * difference causes only a note, since only people know which side is right. Differences that
@@ -32,6 +33,10 @@
 
 /* Name of the setting with the checksum of a program's frozen tensors. */
 #define SETTINGS_CHECKSUM "train.frozen"
+
+/* Name of the setting in which a node says how its labels contradict the shared model
+ * (own_labels.h); "" = no longer. */
+#define SETTINGS_CONTRADICT "labels.contradict"
 
 /* Beginning of the name of another node's setting; its id in hex, a dot and the name follow. */
 #define SETTINGS_OF "of."
@@ -62,6 +67,9 @@ enum error settings_compare(const char *ours, const struct bytes *theirs,
 /* Sends this node's settings, if any: those of the options, and the protocol versions (spoken.h).
  * Also answers a peer that sends its settings before HELLO. */
 void settings_show(struct node *node, const struct peer *peer);
+
+/* Tells a neighbour how this node's labels contradict the shared model; "" = no longer. */
+void settings_show_labels(struct node *node, const struct peer *peer, const char *text);
 
 /* Compares the neighbour's settings with ours and warns of differences. Ends the conversation if
  * the text is too long or invalid, or reveals a downgrade (spoken.h). */

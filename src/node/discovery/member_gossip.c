@@ -164,7 +164,8 @@ static struct record own_record(const struct node *node, uint64_t stamp)
         .swarm_samples = joining_has_joined(node) ? progress_to_say(node) : 0,
         .renew_ms = (uint32_t)(member_gossip_period_ns(node) / MS_NS),
         .stage = leaving_stage(node),
-        .trains = node->options.trains && joining_has_joined(node) && !has_finished(node),
+        .trains = node->options.trains && joining_has_joined(node) && !has_finished(node) &&
+                  !publish_schedule_is_held(node),
         .address = own_address(node),
     };
     CHECK(record.renew_ms > 0 && record.renew_ms <= RENEW_MS_MAX);

@@ -324,7 +324,8 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
                   .beta = facts->beta,
                   .withheld = schedule->withheld,
                   .swarm_samples = facts->swarm_samples,
-                  .learners = schedule->learners},
+                  .learners = schedule->learners,
+                  .is_held = schedule->is_held},
         .last = schedule->is_last,
     };
     CHECK(action->terms.budget_bytes > 0);
@@ -349,6 +350,8 @@ static double novelty(const struct publish_schedule *schedule, const struct upda
 static void measure_publication(struct publish_schedule *schedule, uint64_t took_ns)
 {
     const double took_s = (double)took_ns * 1e-9;
+    if (took_ns == 0) /* unknown */
+        return;
     schedule->publish_s =
         schedule->publications > 1 ? 0.8 * schedule->publish_s + 0.2 * took_s : took_s;
 }
@@ -391,6 +394,17 @@ double publish_schedule_beta(const struct node *node)
     const struct publish_schedule *schedule = &node->rate->schedule;
     CHECK(schedule->novelty >= 1);
     return schedule->outer_step.beta / schedule->novelty;
+}
+
+void publish_schedule_hold(struct node *node, bool is_held)
+{
+    CHECK(node->options.trains || !is_held);
+    node->rate->schedule.is_held = is_held;
+}
+
+bool publish_schedule_is_held(const struct node *node)
+{
+    return node->rate->schedule.is_held;
 }
 
 uint64_t publish_schedule_samples(const struct node *node)

@@ -105,6 +105,11 @@ void publish_schedule_consider(struct node *node);
  * while much progress is unpublished. */
 void publish_schedule_hurry(struct node *node);
 
+/* Holds all later publications, or ends that: they are empty, and the learner drops its progress.
+ */
+void publish_schedule_hold(struct node *node, bool is_held);
+bool publish_schedule_is_held(const struct node *node);
+
 /* Values of a publication that other folders determine. */
 struct publish_facts {
     double share;           /* this node's share of the swarm's training, in (0, 1] */
@@ -116,8 +121,8 @@ struct publish_facts {
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
                             struct action *action);
 /* Changes the publishing state from OUT to IDLE. `update` was published as `bytes` bytes of
- * rumors; cutting it took took_ns of the learner's processor time. Returns true if training had
- * ended when the publication began. */
+ * rumors; cutting it took took_ns of the learner's processor time (0 = unknown). Returns true if
+ * training had ended when the publication began. */
 bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update *update,
                           uint64_t took_ns);
 

@@ -69,6 +69,7 @@ struct publish_schedule {
     double withheld;        /* part of unpublished progress that the last publication withheld */
     double asked_gain;      /* gain of the last publication, without its novelty weight */
     double novelty;         /* novelty weight of the last publication; >= 1 */
+    bool is_held;           /* publications are held (publish_schedule_hold) */
     bool is_last;           /* training had ended when the last publication was requested */
     uint64_t published_ns;  /* time at which the last publication was requested */
     uint64_t span_ns;       /* time between the requests of the last two publications */

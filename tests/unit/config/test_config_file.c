@@ -68,6 +68,7 @@ static const char *const others[] = {
     "data.task=numbers",
     "data.channels=last",
     "data.classes=12",
+    "data.check_labels=no",
     "data.mean=127.5",
     "data.deviation=64.25",
     "data.train_count=4097",

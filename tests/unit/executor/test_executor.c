@@ -26,6 +26,11 @@ static const struct update *publish(void *replica, const struct publish_terms *t
     return replica_publish(replica, terms);
 }
 
+static void revert(void *replica)
+{
+    (void)replica_reset_to_base(replica);
+}
+
 static void apply(void *replica, const struct update *update, float beta)
 {
     replica_apply(replica, update, beta);
@@ -53,6 +58,7 @@ static void save(void *replica, struct learner_state *part)
 }
 
 static const struct executor_ops OPS = {.publish = publish,
+                                        .revert = revert,
                                         .apply = apply,
                                         .agreement = agreement,
                                         .apply_own = apply_own,
@@ -175,6 +181,39 @@ static void it_is_said_how_far_an_update_agrees_before_it_is_applied(void **stat
     assert_true(w[3] == -2.5f * 200 * QUANTUM);
 }
 
+/* Returns true if the weights are the base, which is zeros. */
+static bool has_no_progress(void)
+{
+    static const float zeros[P];
+    replica_read_weights(&one, w);
+    return memcmp(w, zeros, sizeof w) == 0;
+}
+
+static void a_held_publication_drops_the_progress_but_from_no_snapshot(void **state)
+{
+    (void)state;
+    struct rng rng = rng_new(2, 2);
+    struct action held = {.kind = ACTION_PUBLISH, .terms = TERMS};
+    const struct action first = {.kind = ACTION_SAVE},
+                        second = {.kind = ACTION_SAVE, .first = PART};
+    held.terms.is_held = true;
+    held.terms.budget_bytes = 0; /* the replica, unlike a learner, would publish */
+    held.terms.tau = TAU_MAX;
+    learn_something(&one, &rng);
+    assert_false(has_no_progress());
+    (void)perform(&held);
+    assert_true(has_no_progress());
+    learn_something(&one, &rng);
+    assert_int_equal(perform(&first).entries, PART);
+    replay();
+    (void)perform(&held);
+    assert_false(has_no_progress());
+    held.last = true;
+    (void)perform(&held);
+    assert_true(has_no_progress());
+    assert_int_equal(perform(&second).entries, 0);
+}
+
 static struct base_trial sum_of_entries(void *learner, const struct update *updates, uint32_t count)
 {
     struct base_trial trial = {.samples = 1};
@@ -217,6 +256,7 @@ int main(void)
         TEST(restores_orders_performed_between_two_parts),
         TEST(a_snapshot_during_which_another_base_is_written_is_broken_off),
         TEST(it_is_said_how_far_an_update_agrees_before_it_is_applied),
+        TEST(a_held_publication_drops_the_progress_but_from_no_snapshot),
         TEST(a_copied_trial_has_the_entries_of_all_updates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
