@@ -44,7 +44,7 @@ foreach(MODULE hearsay-cuda-on-cpu hearsay-cudnn-on-cpu)
   target_link_libraries(${MODULE} PRIVATE cuda-on-cpu ${CMAKE_DL_LIBS})
 endforeach()
 foreach(ROOM backend dense fused products logits entries gather augment adam optimizer_step transformer attention step channel_norm regression recording
-             exchange rebase replica statistics weights evaluator sequence_learner step_time learner_thread_batch
+             exchange rebase replica statistics weights evaluator label_fit sequence_learner step_time learner_thread_batch
              device library_device caller_stream sim_device setup reserve)
   add_test(NAME ${ROOM}_cuda_on_cpu COMMAND test_${ROOM})
   set_tests_properties(${ROOM}_cuda_on_cpu PROPERTIES ENVIRONMENT
