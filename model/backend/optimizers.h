@@ -38,16 +38,17 @@ struct optimizer_row {
     /* Vectors of P floats that the optimizer keeps: the momentum and, unless it is SGD, the second
      * moment of Adam, LAMB or Muon's AdamW part. */
     uint32_t moments;
-    /* True if a step adds up 1 / (1 - momentum) gradients, perhaps by Nesterov's rule. False for
-     * Adam and LAMB, whose momentum is a mean of gradients. */
+    /* True if the momentum is a decaying sum of gradients, of total weight 1 / (1 - momentum);
+     * train.nesterov is then allowed. False for Adam and LAMB, whose momentum is an exponential
+     * moving average, as is that of Muon's AdamW part. */
     bool adds_up;
     /* True if exchange.withheld = auto withholds progress. Adam and similar optimizers make steps
      * of one length even if gradients disagree, so their unpublished residual grows fast. With SGD
      * withholding gained nothing (tests/decisions/012-hold-back-with-adam.md). */
     bool withholds;
     double rate; /* default learning rate where rate_falling is not used */
-    /* Learning rate at the start of INVERSE_ROOT (036-falling-rate); 0 = none. If it is above 0 and
-     * the user sets no rate, INVERSE_ROOT is the default schedule. */
+    /* Learning rate at the start of INVERSE_ROOT (tests/decisions/036-falling-rate.md); 0 = none.
+     * If it is above 0 and the user sets no rate, INVERSE_ROOT is the default schedule. */
     double rate_falling;
     /* Default weight decay. SGD: an L2 penalty in the gradient before the momentum; others:
      * decoupled, so a step subtracts rate · decay · weight. */
@@ -55,7 +56,7 @@ struct optimizer_row {
     double clip; /* default of the largest global norm of a gradient */
 };
 
-/* The row of OPTIMIZER_AUTO assumes the most: two moments, withheld progress, added gradients. */
+/* The row of OPTIMIZER_AUTO assumes the most: two moments, and both withholds and adds_up. */
 extern const struct optimizer_row optimizers[OPTIMIZER_AUTO + 1];
 
 struct backend;

@@ -15,11 +15,14 @@
 /* floats are labels, with task AUTO, only if every class has at least this many samples */
 #define LOOKS_EACH 4
 
-/* The files of x and y, and the samples in them that the dataset gets. */
+/* The files of x and y, either those for training or separate test files, and the samples in them
+ * that the dataset gets. */
 struct source {
     struct array_run x, y;
     enum dataset_look look;
-    uint32_t learned; /* training samples in the files; the test samples follow them */
+    /* Without separate test files: number of training samples, which come before the test samples.
+     * With separate test files: number of samples in the files x and y. */
+    uint32_t learned;
     /* Indices in the files of the requested samples, training or test: from .. to-1. */
     uint32_t from, to;
     /* which of these samples are in this shard; slice.keep NULL = all */

@@ -207,7 +207,8 @@ struct canvas {
     int32_t squared[DIGIT_SIDE][DIGIT_SIDE];
 };
 
-#define REACH (3 * UNIT) /* maximum distance from a line at which a pixel may get ink */
+/* distance from a line, in canvas units, beyond which pixels are not examined */
+#define REACH (3 * UNIT)
 #define FAR   (REACH * REACH)
 
 static int32_t clamp(int32_t value, int32_t low, int32_t high)
@@ -228,7 +229,7 @@ static int32_t squared_distance(struct point p, struct point a, struct point b)
     return x * x + y * y;
 }
 
-/* Returns the first row (or column) of pixels that a line from coordinate a to b can ink. */
+/* Returns the first row (or column) of pixels to examine for a line from coordinate a to b. */
 static int32_t first_near(int32_t a, int32_t b)
 {
     return clamp(((a < b ? a : b) - REACH) / UNIT, 0, DIGIT_SIDE - 1);

@@ -251,7 +251,8 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
     const float least = fmaxf(tau_floor(part), carries);
     if (published->tau < least) {
         published->tau = least;
-        /* The estimated size is that of the lower tau, so size_ratio must not learn from it. */
+        /* The estimate was for the lower tau. This publication is smaller, so its estimated size is
+         * unknown (0). */
         replica->size_ratio.last = 0;
     }
     published->amount = amount_of(part, published->tau);

@@ -34,7 +34,7 @@
 #define SNAPSHOT_ENTRIES_MAX 65536
 
 enum snapshot_kind {
-    SNAPSHOT_PART = 1, /* has `part`: some entries, and the counters at that time */
+    SNAPSHOT_PART = 1, /* has `part`: some entries, and the counters when the part was taken */
     SNAPSHOT_APPLIED,  /* has `update` and `beta`: replay with replica_apply */
     SNAPSHOT_OWN,      /* has `update` and `beta`: replay with replica_apply_own */
     SNAPSHOT_KINDS
@@ -43,7 +43,7 @@ enum snapshot_kind {
 struct snapshot_record {
     enum snapshot_kind kind;
     float beta;                /* APPLIED, OWN: outer momentum */
-    size_t end;                /* APPLIED, OWN: number of entries in parts taken before */
+    size_t end;                /* APPLIED, OWN: entries in the parts taken before the update */
     struct update update;      /* APPLIED, OWN: the update's entries below `end` */
     struct learner_state part; /* PART: the entries that follow the earlier parts */
 };

@@ -39,10 +39,10 @@ enum fault_kind {
     FAULT_SLOW_READER, /* "slow reader X, from T to T": X reads nothing from its sockets. */
     FAULT_FRAGMENT, /* "fragment X, from T to T": bytes arrive at X in pieces of 1 B to 64 KiB. */
     FAULT_TAMPER,   /* "tamper X, at T": some bits that X receives are flipped. */
-    /* "clock X, at T, by -30 s": the wall clock of X jumps by `value` seconds. The clock numbers
-     * incarnations, but never below the number that X's disk keeps. If X loses its disk, a backward
-     * jump must be shorter than the time between two starts. Otherwise other nodes ignore the lower
-     * number. */
+    /* "clock X, at T, by -30 s": the wall clock of X jumps by `value` seconds. A new incarnation
+     * is numbered by the clock, but never below the number that X's disk keeps. If X also loses its
+     * disk, choose a backward jump shorter than the time between two starts of X. Otherwise X's new
+     * number is lower than its old one, and other nodes ignore X. */
     FAULT_CLOCK,
     /* "duplicate X, at T [, until T]": a second process with the identity of X starts, as an extra
      * node of the world. At to_ns (never if to_ns == from_ns) the second process is killed, and X

@@ -17,7 +17,7 @@
 #define STORM_REGIONS_MAX 6
 /* Number of nodes up to which every node connects to every other (dialer.c). */
 #define STORM_MESH_MAX   10
-#define STORM_STARTS_MAX 5
+#define STORM_STARTS_MAX 5 /* maximum number of different initial weights */
 #define STORM_EACH_MAX   3 /* maximum number of faults of a kind; crashes may be one more */
 #define STORM_FAULTS_MAX (STORM_EACH_MAX * FAULT_KINDS + 1)
 
@@ -28,7 +28,9 @@ struct storm_node {
     uint64_t step_ns;
     uint32_t step_samples;
     uint32_t region;
-    uint32_t start;  /* number of the node's first weights (storm_starts.h) */
+    /* Index of the initial weights that the node begins with, below STORM_STARTS_MAX
+     * (storm_starts.h). */
+    uint32_t start;
     uint32_t knows;  /* bit j is set if the node knows the address of node j */
     bool trains;     /* false: the node only forwards rumors */
     bool dials_only; /* the node accepts no connections */

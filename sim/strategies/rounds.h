@@ -4,12 +4,14 @@
  *                          ├─► exchange() ─┤
  *   node j learns ─► send ─┘               └─► receive ─► node j learns …
  *
- * A method defines the messages and their use; the framework has learners, time, bytes and moments.
- * A round takes the computing time of the slowest node, then the longer of two times: that of the
- * exchange, and that of the steps made meanwhile. All transfers of an exchange have the longest
- * delay of its links, and the rate of its slowest link at the start. Senders that cross a link
- * share its rate. In favour of these methods links never stall or lose bytes, and all machines
- * accept connections. In a ring of n nodes:
+ * A method defines the messages and their use. The framework runs the learners and records time,
+ * bytes and one outcome moment per second. A round takes the slowest node's computing time. To this
+ * is added the duration of the exchange, or that of the steps made during the exchange, whichever
+ * is longer. Every transfer is as slow as the exchange's slowest link: it has the longest delay and
+ * the lowest rate of all links, with the rates at the start of the exchange. Senders whose messages
+ * cross the same two regions in one direction share the rate between these regions. In favour of
+ * these methods links never stall or lose bytes, and all machines accept connections. In a ring of
+ * n nodes:
  *
  *   reduce   messages are summed on the way; 2(n−1) transfers of an n-th of a message
  *   gather   each message passes every node; n−1 transfers of a message

@@ -84,7 +84,8 @@ void world_vote(struct world *world, uint32_t i, const uint8_t *vote);
 enum error world_swarm_key(struct world *world, uint32_t i, const uint8_t key[static KEY_BYTES]);
 /* Returns the correct wall-clock time, in milliseconds since 1970. */
 uint64_t world_wall_ms(const struct world *world);
-/* Sets node i's member list. members[count]: indices of nodes. */
+/* Gives node i a new list of admitted members (node.members). members[count]: indices of the listed
+ * nodes. */
 void world_list(struct world *world, uint32_t i, const uint32_t *members, uint32_t count);
 /* Ends the process of node i at once. silently: its connections stay open for the peers, as in a
  * power cut. */

@@ -208,8 +208,8 @@ HEAD = ("", "rate", "soon", "late", "equal speed", "sent", "samples", "per s", "
 
 
 def read_speed(folder, model):
-    """Returns the samples/s of four processes without communication, of hearsay and of PyTorch. Returns None
-    if they were not measured, as when all runs had one speed limit."""
+    """Returns {"hearsay": …, "torch": …}: the samples/s of each program without communication, summed over
+    four processes. Returns None if there was no measurement, because all runs had the same speed limit."""
     path = f"{folder}/speed-{model}.json"
     if not os.path.exists(path):
         return None

@@ -113,7 +113,8 @@ class Images:
         return torch.optim.SGD(net.parameters(), lr=rate, momentum=0.9), None
 
     def marks(self, net, rank=0, world=1):
-        """Returns the sum of the marks over every world-th test image from `rank`, and their number."""
+        """Returns the number of correctly classified test images, and the number tested: images rank,
+        rank + world, rank + 2·world, …"""
         images, labels = (part[rank::world] for part in self.test)
         right = 0
         with torch.no_grad():

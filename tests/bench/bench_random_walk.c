@@ -14,8 +14,9 @@
 #define STEPS  16 /* steps between two publications */
 
 struct spent {
-    double step, terms, apply, digest; /* seconds spent in each operation */
-    unsigned long told;                /* number of published entries */
+    /* Seconds spent in each operation; `terms` is the time of publications. */
+    double step, terms, apply, digest;
+    unsigned long told; /* number of published entries */
 };
 
 /* Plays node i's turn: it steps and publishes, two neighbours apply its update, and all three

@@ -219,7 +219,8 @@ def resnets_go_both_ways(folder):
             model.fc.weight *= 20
             model(torch.randn(16, 3, 32, 32) * 2 + 1)  # changes the running means and variances
             there = model.eval()(x)[0]
-        # With PyTorch's own names, which include counts of batches, and with the names of CIFAR nets.
+        # Reads the model twice: with PyTorch's names, and with those of CIFAR nets. Both files also contain
+        # num_batches_tracked.
         for i, other in enumerate([{}, {'fc.': 'linear.', '.downsample.': '.shortcut.'}]):
             theirs = f'{folder}/{preset}-{i}.safetensors'
             tensors = model.state_dict()

@@ -227,8 +227,8 @@ class Screen:
 
 
 def play(command, columns, rows, limit):
-    """Runs the command in a terminal, for `limit` seconds at most. Returns (seconds, frame) of the first frame
-    and of each frame that differs from the frame before it, and the command's exit code."""
+    """Runs the command in a terminal, for `limit` seconds at most. Returns the first frame and each frame that
+    differs from the frame before it, as (seconds, frame), and the command's exit code."""
     pid, terminal = pty.fork()
     if pid == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))

@@ -342,8 +342,9 @@ static void rare_publications_have_a_higher_gain(void **state)
     assert_true(plain.beta > 0 && fabs(thin.gain * thin.beta - plain.gain * plain.beta) < 1e-6);
 }
 
-/* Each node's progress differs from that of all others. Without outer momentum nodes do not become
- * alike. With 30 entries in a publication, chance does not decide the result. */
+/* Each node learns different updates. Outer momentum is off (beta = 0), because it would make the
+ * nodes' progress similar. Publications have 30 entries, so that chance does not decide the
+ * result. */
 static void unique_progress_has_no_higher_gain(void **state)
 {
     (void)state;

@@ -105,7 +105,7 @@ static void a_full_node_refuses_callers_and_names_others(void **state)
     everybody_knows_everybody(MANY + 1);
 }
 
-/* Only three nodes accept calls. They accept more than their share. */
+/* Only three of 20 nodes accept calls. Each of them accepts many more than DEGREE neighbours. */
 static void few_callable_nodes_accept_all_callers(void **state)
 {
     (void)state;

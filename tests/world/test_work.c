@@ -123,8 +123,9 @@ static void names_a_lasting_offender_again_after_minutes(void **state)
     the_villain_is_named(2);
 }
 
-/* In each of eight conversations the villain asks for more than it may do at once. A node also
- * shows its version by itself: at the beginning, and once a second. */
+/* In each of eight conversations, the villain asks for more versions than its allowance covers at
+ * once. The node also sends its version unasked: at the start of a conversation, and once a
+ * second. */
 static void a_new_conversation_brings_no_new_allowance(void **state)
 {
     (void)state;
@@ -148,7 +149,7 @@ static void shows_few_whole_versions(void **state)
     (void)state;
     const uint32_t most = (CHECKED_ONCE + 10 * CHECKED_PER_S) / VERSION_WORK + 1;
     ask(10, &(struct message){.kind = WANT, .tag = TAG_ALL});
-    assert_in_range(villain.heard[VERSION], 10, most + 10 /* also one a second unasked */);
+    assert_in_range(villain.heard[VERSION], 10, most + 10 /* one a second is sent unasked */);
     only_the_villain_waits();
 }
 

@@ -52,7 +52,8 @@ struct conv_places sheets_places(const struct sheets *sheets, int images, int he
     return (struct conv_places){1, images * area, images * area};
 }
 
-/* Part of an image's channel: the pixels of one phase, except pixels that no weight reads. */
+/* The pixels of one image and channel that are on one phase's sheet (cpu_conv_sheets.h), except
+ * pixels that no weight reads. */
 struct part {
     ptrdiff_t place; /* position of the part's first pixel on the sheet */
     size_t first;    /* index of that pixel in the image's channel */
@@ -68,8 +69,8 @@ static int steps(int *from, int phase, int end, int stride)
     return *from < end ? (end - *from + stride - 1) / stride : 0;
 }
 
-/* Returns the part of phase (down, right) for an image of the block. It leaves out pixels that no
- * weight reads. */
+/* Returns the part of an image of the block that is on the sheet of phase (down, right): rows with
+ * number % stride = down and columns with number % stride = right, padding included. */
 static struct part part_of(const struct sheets *sheets, int image, int down, int right)
 {
     const struct conv *conv = &sheets->conv;

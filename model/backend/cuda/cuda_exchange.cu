@@ -209,8 +209,9 @@ static __global__ void __launch_bounds__(THREADS, SURVEY_BLOCKS)
     }
 }
 
-/* Checks that the kernels fit this device. A block's bins take much shared memory, so the device
- * is asked to use as much of its L1 cache as possible as shared memory. */
+/* Queries the occupancy of survey_entries, which fails if no kernel code suits the device. Its bins
+ * take much shared memory, so this kernel first asks for the largest shared-memory part of the L1
+ * cache. */
 cudaError_t kernels_fit(int *survey_blocks)
 {
     const cudaError_t error =

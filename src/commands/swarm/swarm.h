@@ -17,7 +17,8 @@
 #include "commands/swarm/swarm_score.h"
 
 #define SWARM_NODES_MAX 32
-/* Maximum size of a log line in bytes; the line with the version is the longest. */
+/* Maximum size of a log line in bytes. The longest line is "final", which lists the base's version:
+ * its rumors by origin. */
 #define SWARM_LINE_MAX (512 * 1024)
 
 /* State of one node, from its log. */
@@ -52,7 +53,7 @@ struct swarm_node {
     /* Digest of the base as the node updated it with every change; must equal base_digest. */
     char digest[20];
     char base_digest[20]; /* digest computed from the base's weights at the end */
-    char *version;        /* version of the base as text */
+    char *version;        /* version of the base as text: its rumors by origin */
     /* Accuracy (or R²) and mean loss of the base on the test samples; with text, on a part. */
     double accuracy, test_loss;
     double seconds; /* seconds that the node ran */

@@ -17,12 +17,12 @@ struct swarm_key {
     uint32_t order;
 };
 
-/* Values derived from one swarm key. */
+/* Values derived from one swarm key, and the number of its order. */
 struct entry_key {
     /* Creates and checks the gate, the start of a conversation's first frame. */
     struct gate gate;
     uint8_t psk[KEY_BYTES]; /* pre-shared key of the Noise handshake */
-    uint32_t order;         /* as in struct swarm_key */
+    uint32_t order;         /* copied from struct swarm_key, not derived from the key */
 };
 
 struct credentials {

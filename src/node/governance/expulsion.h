@@ -34,10 +34,12 @@ void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES]);
 /* Call it when a publication has ended: takes rumors of expelled members out of the base, if that
  * had to wait. */
 void expulsion_on_published(struct node *node);
-/* Once this node has joined a swarm with a member list or admitting orders, forgets proofs against
- * ids that do not concern the swarm. Suspends proofs that most neighbours disobey, and ends the
- * suspension if most obey them (suspension.h). Adds a note if this node has long needed another
- * base and no neighbour has given one. Call it a few times a second. */
+/* Call it a few times a second. When this node has joined a swarm with a member list or admission
+ * orders, forgets, a single time, the proofs against ids that are not members and have no rumors
+ * here. Lets this node leave at the end of the wait of expulsion_begin. Suspends proofs that at
+ * least half of this node and its neighbours have long disobeyed, and ends suspensions of proofs
+ * that most have obeyed (suspension.h). Adds a note if this node has long needed another base and
+ * no neighbour has given one. */
 void expulsion_consider(struct node *node);
 
 #endif

@@ -25,8 +25,8 @@ struct doubt {
     uint64_t shown[NODE_PEERS_MAX / 64]; /* bit per slot: it is known whether the neighbour obeys */
     /* Bit per slot: the neighbour has rumors beyond the proof's limit. */
     uint64_t has[NODE_PEERS_MAX / 64];
-    /* Time since which most nodes, or half on a tie, have differed from this one; 0 = they agree.
-     */
+    /* Time since which the votes have differed from what this node does with the proof; 0 = they
+     * agree, or no vote is known. A tie differs from a proof in force, not from a suspended one. */
     uint64_t since_ns;
 };
 
@@ -42,7 +42,7 @@ struct shown {
     bool is_known; /* this node knows every origin that the version lists */
 };
 
-/* How many of this node and its neighbours obey one proof. */
+/* Votes of this node and its neighbours on whether to obey one proof. */
 struct votes {
     int lead;        /* nodes that obey the proof minus nodes that do not (votes_on) */
     uint32_t others; /* number of neighbours whose vote is known */

@@ -5,9 +5,9 @@
  *
  *   this node has rumors beyond the limit, and most of its neighbours have or may have them
  *     ──► no base is taken over because of that proof
- *   of this node and the neighbours with a known vote, at least half have them, for long
- *     ──► the proof is suspended. These rumors and all that follow count; the author stays expelled
- *   most have none ──► the proof is obeyed (again)
+ *   of this node and the neighbours with a known vote, at least half have had them for long
+ *     ──► the proof is suspended: these rumors and later ones count; the author stays expelled
+ *   most of these nodes have none ──► the proof is obeyed (again)
  *
  * Tests: tests/world/test_suspension.c.
  */

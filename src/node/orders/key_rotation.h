@@ -3,9 +3,9 @@
  *   an order of the operator       the hash of the new key, and until when older keys are accepted
  *   a neighbour in good standing   SWARM_KEY: the key itself, inside the session
  *
- *   learned ──► to all neighbours that used an older key, at once
- *   missing ──► requested from the neighbour that brought the order, each new neighbour, and one
- *               neighbour a second
+ *   new key learned ──► sent at once to all neighbours that used an older key
+ *   new key missing ──► requested from the neighbour that brought the order, each new neighbour,
+ *                       and one random neighbour a second
  *
  * Orders are obeyed in number order. So a node with the order for a key has obeyed all expulsions
  * before that order, and has ended its conversations with the expelled members: they get no key.

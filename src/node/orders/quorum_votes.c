@@ -28,7 +28,9 @@ struct votes {
     uint32_t count;
     uint32_t changes; /* votes added, replaced or removed since the start */
     uint64_t hash;    /* hash of all votes, whatever their order */
-    uint32_t members; /* admitted_voters in the last votes_on_members; 0 = no vote counts */
+    /* Number of members that may vote, as of the last votes_on_members; 0 or above NODE_VOTERS = no
+     * vote counts. */
+    uint32_t members;
 };
 
 size_t votes_arena_bytes(const struct node_options *options)

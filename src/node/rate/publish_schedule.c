@@ -26,8 +26,8 @@
 #define FINISH_PAUSE_NS (SECOND_NS / 5) /* time between two publications of a finishing node */
 /* Maximum publications without a wait between them. */
 #define HURRIES_MOST 256
-/* Times after the first step in which a node publishes no running statistics, and in which it
- * publishes them with equal shares and waits for newcomers. */
+/* Until STATISTICS_HELD_NS after its first step, a node publishes no running statistics. Until
+ * STATISTICS_EQUAL_NS it publishes them with equal shares, and waits for newcomers. */
 #define STATISTICS_HELD_NS  (3 * SECOND_NS)
 #define STATISTICS_EQUAL_NS (60 * SECOND_NS)
 /* Publications without a wait end when their threshold falls to this part of hurried_tau. */
@@ -240,9 +240,9 @@ static uint32_t budget_bytes(const struct node *node, bool is_first)
     return (uint32_t)fmin(fmax(bytes, BYTES_LEAST), most);
 }
 
-/* Returns the gain of a publication. A higher gain than 1 needs nodes that correct its excess in
- * their next steps. After this node's last publications, it makes no more steps, and the others may
- * be ending too. So their gain is 1, unless it is configured. */
+/* Returns the gain of a publication. A gain above 1 overshoots, and later steps of the nodes must
+ * correct the overshoot. After its last publications this node makes no more steps, and other nodes
+ * may be ending also. So the last publications have gain 1, unless the gain is configured. */
 static double gain(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -273,7 +273,7 @@ static double at_once(const struct node *node)
 
 /* Returns true if the next publication must hold running statistics back: in the first seconds of
  * training, and in the first minute while a newcomer has not made a step. A node that leaves cannot
- * wait, and publish_schedule_hurry does not. */
+ * wait, and a publication that publish_schedule_hurry has started does not. */
 static bool must_hold_statistics(const struct node *node, uint64_t trained_ns)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;

@@ -279,7 +279,8 @@ static void the_learner_learns_on_its_own_thread(void **state)
     }
     assert_int_equal(samples, SAMPLES); /* exactly as many samples as allowed */
     assert_int_equal(steps, SAMPLES / 4);
-    /* a publication has at most half of the entries (density_max), so there are many */
+    /* A publication has at most half of the entries (density_max), so it takes several to publish
+     * all progress. */
     for (int i = 0; i < 50; i++) {
         learner_link_order(learner_thread_link(worker),
                            &(struct action){.kind = ACTION_PUBLISH, .terms = whole, .last = false});

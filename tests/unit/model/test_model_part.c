@@ -84,7 +84,7 @@ static void recomputed_insides_take_less_memory(void **state)
     build("dense 3", image, CLASSES); /* the teardown frees this model */
 }
 
-/* Logits of one sample at a time, and of three of the four samples and then of the last one. */
+/* The model computes logits of one sample at a time, or of three samples and then of the fourth. */
 static void logits_of_some_samples_at_a_time_give_the_same_gradients(void **state)
 {
     (void)state;
@@ -186,7 +186,8 @@ static void smoothed_labels_have_the_right_gradient(void **state)
     check_by_differences(0.3f);
 }
 
-/* Nothing is dropped in an evaluation, or before a mask was drawn. */
+/* An evaluation drops nothing: its score equals that of the same model without the dropout
+ * layer. */
 static void judging_drops_nothing(void **state)
 {
     (void)state;
