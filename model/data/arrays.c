@@ -190,7 +190,7 @@ static enum error check_finite(const struct array_block *block, size_t size,
 }
 
 /* Copies the block's samples that belong to the dataset to `rows`, `size` floats each. MALFORMED:
- * any number of the block is NaN or infinite. */
+ * a number of the block, also of other samples, is NaN or infinite. */
 static enum error take_rows(struct filling *filling, const struct array_block *block, size_t size,
                             float *rows, struct problem *problem)
 {

@@ -13,9 +13,9 @@
 #define RECORDS_PER_S 3000
 #define QUERIES_PER_S 300
 #define TURN_NS       (SECOND_NS / 100)
-#define CHECKED_PER_S 256
-#define CHECKED_ONCE  (8 * 64) /* usual_options has 64 members at most */
-#define VERSION_WORK  16
+#define CHECKED_PER_S 256      /* WORK_PER_S of src/node/rate/work.c */
+#define CHECKED_ONCE  (8 * 64) /* WORK_PER_MEMBER times the members_max of usual_options */
+#define VERSION_WORK  16       /* WORK_OF_A_VERSION */
 #define READ_ONCE     (65536 / RECORD_BYTES) /* records that one read may contain */
 
 static struct puppet villain;

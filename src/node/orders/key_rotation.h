@@ -10,11 +10,11 @@
  * Orders are obeyed in number order. So a node with the order for a key has obeyed all expulsions
  * before that order, and has ended its conversations with the expelled members: they get no key.
  * The hash of a key shows its age: an order names the hashes of its key and of the key before. A
- * key that no order names comes from the configuration and counts as new as the last known order.
- * Handshakes accept any of the newest SWARM_KEYS_MAX keys. An older key is dropped and wiped as
- * soon as a newer key is known and the time that a later order allows for older keys is over. So a
- * wrong clock cuts off no node: a node always keeps the newest key that it has. Open conversations
- * stay open. Tests: tests/world/test_key_rotation.c.
+ * key that no order names comes from the configuration, and is dated by the last order that this
+ * node knew at its start. Handshakes accept any of the newest SWARM_KEYS_MAX keys. An older key is
+ * dropped and wiped as soon as a newer key is known and the time that a later order allows for
+ * older keys is over. So a wrong clock cuts off no node: a node always keeps the newest key that it
+ * has. Open conversations stay open. Tests: tests/world/test_key_rotation.c.
  */
 #ifndef HEARSAY_NODE_ORDERS_KEY_ROTATION_H
 #define HEARSAY_NODE_ORDERS_KEY_ROTATION_H

@@ -171,7 +171,8 @@ uint64_t node_interval_ns_max(const struct node *node)
     return (uint64_t)(1e9 * node->rate->schedule.outer_step.interval_s * WAIT_MOST);
 }
 
-/* Returns true while a finishing node lets the budget accumulate for its next publication. */
+/* Returns true while a finishing node lets the budget accumulate for its next publication. A node
+ * alone in the swarm need not, because the budget does not limit it. */
 static bool is_to_pause(const struct node *node)
 {
     return finishing_state(node) != FINISHING_NOT && membership_live(node) > 1 &&
@@ -346,7 +347,8 @@ static double novelty(const struct publish_schedule *schedule, const struct upda
     return update->count > 0 && schedule->withheld > 0 ? fmax(counts / usual, 1) : 1;
 }
 
-/* Cutting the first publication also searches its threshold, so the second restarts the average. */
+/* The first publication also searches for its threshold, so the average restarts with the second
+ * publication. */
 static void measure_publication(struct publish_schedule *schedule, uint64_t took_ns)
 {
     const double took_s = (double)took_ns * 1e-9;
