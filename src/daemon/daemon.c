@@ -101,7 +101,7 @@ static void on_signal(void *self, int number)
         host_pump(host);
         return;
     }
-    if (node_is_leaving(host->node)) {
+    if (daemon->signal_ns > 0) {
         if (now_ns < daemon->signal_ns + SIGNAL_ONCE_NS)
             return;
         (void)fprintf(stderr, "hearsay: second signal (%d): ending at once\n", number);
