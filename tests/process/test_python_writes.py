@@ -135,6 +135,21 @@ class Writes(unittest.TestCase):
         (said,) = [line for line in self.said.lines if 'made with' in line]
         self.assertIn('0.weight', said)
 
+    def test_steps_that_are_not_counted_are_warned_of(self):
+        def steps(count):
+            for _ in range(count):
+                self.model(torch.randn(16, 8)).sum().backward()
+                self.optimizer.step()
+
+        self.join()
+        for _ in range(3):
+            steps(63)
+            self.node.count(16)
+        self.assertEqual([line for line in self.said.lines if 'optimizer' in line], [])
+        steps(200)
+        (said,) = [line for line in self.said.lines if 'optimizer' in line]
+        self.assertIn('node.count(', said)
+
     def test_many_batches_of_one_step_are_no_reason_to_warn(self):
         self.join()
         for _ in range(3):

@@ -34,7 +34,8 @@ from hearsay.writes import Writes
 
 log = logging.getLogger("hearsay")
 
-# Calls of count that find foreign writes, without a step of the node's optimizer, before a warning.
+# Steps of the optimizer without count, or calls of count that find foreign writes without a step of the
+# node's optimizer, before a warning.
 _COUNTED_BESIDE = 64
 _FROZEN_SAMPLED = 4096  # numbers of each frozen tensor that the checksum covers, at least (if it has them)
 # Losses on a GPU are read once per 16 calls of count or step, because each read waits for the GPU.
@@ -179,6 +180,7 @@ class Node:
         self._samples = 0
         self._has_stepped = False
         self._counted_beside = 0  # calls of count with foreign writes since the optimizer's last step
+        self._uncounted = 0  # steps of the optimizer since the last call of count
         self._losses: list[tuple[Any, int]] = []
         self._resets = 0
         self._joined = False
@@ -322,6 +324,7 @@ class Node:
         self._selection.check(self._optimizer)
         samples, loss = checked_samples(samples), _checked_loss(loss)
         self._samples += samples
+        self._uncounted = 0
         if self._handle is not None or self._ranks is not None:
             self._losses.append((loss, samples))
         if self._has_stepped:
@@ -380,6 +383,13 @@ class Node:
         self._writes.accept()
         self._has_stepped = True
         self._counted_beside = 0
+        self._uncounted += 1
+        if self._uncounted == _COUNTED_BESIDE and self._joined:
+            log.warning(
+                "the optimizer made %d steps without a call of count, so their progress is not shared: "
+                "call node.count(samples, loss) for each step",
+                _COUNTED_BESIDE,
+            )
         if self._samples > 0:
             self._step()
 
