@@ -64,6 +64,9 @@ struct publish_terms {
     /* this node's part of the movement of running statistics (model/exchange/statistics.h), at most
      * 1; 0 = publish no statistic */
     double statistics_share;
+    /* Part of the distance between a running statistic and the exchange's weight of it by which the
+     * publication also moves that weight; 0 .. 1. */
+    double statistics_pull;
     double gain; /* factor on the swarm's average progress; 1 = plain average */
     /* Publications that this node makes in 16 of its steps (overlap.h), >= 1; 0 = use no novelty
      * weight. */

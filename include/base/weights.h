@@ -61,7 +61,7 @@ static inline ON_DEVICE void weights_copy_write(const struct weights_copy *copy,
 /* Pointers into the vectors that the exchange keeps for running statistics (exchange/statistics.h):
  * to the start of each vector, or to the numbers of one statistic. */
 struct statistic {
-    float *trained, *before, *slow, *reset, *w;
+    float *trained, *before, *reset, *w;
 };
 
 struct weights weights_flat(float *flat);

@@ -250,10 +250,10 @@ struct exchange_operations {
     void (*release)(struct backend *, size_t count, const uint16_t *withheld, struct weights w);
     /* Brings statistics up to date (exchange/statistics.h). Statistics that training has not moved
      * since they were last set are set to w. All other statistics change only if `counts`: w +=
-     * trained - before, `slow` follows `trained`, `trained` is pulled towards w (`pulled` in
-     * backend/error_feedback.h), and `before` is set to `trained`. at: the start of each vector
-     * [count]. */
-    void (*track)(struct backend *, size_t count, bool companded, bool counts, struct statistic at);
+     * trained - before, then w += pull·(trained - w), and `before` is set to `trained`. at: the
+     * start of each vector [count]. */
+    void (*track)(struct backend *, size_t count, bool companded, bool counts, float pull,
+                  struct statistic at);
     /* Drops withheld progress that an update covers. For each entry with level k:
      * withheld -= part·tau·k, rounded to bfloat16. Withheld progress never passes 0, and does not
      * change if it and k differ in sign. */

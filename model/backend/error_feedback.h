@@ -26,14 +26,10 @@
 #define SATURATED_BITS      0x7FFFFFFFu /* result of residual_bits for a saturated entry */
 #define VALUE_PUBLISHED_MAX (QUANTUM * PUBLISHED_MAX)
 
-/* Moves of a running statistic s in a publication (exchange/statistics.h). */
-#define STATISTIC_PULL   0.05f        /* part of the unexplained distance to w by which s moves */
-#define STATISTIC_FOLLOW (1.0f / 128) /* part of its distance to s by which `slow` moves */
 /* No further publication is needed if the value of each statistic must still move by at most
  * this. */
 #define STATISTIC_SMALL (1.0f / 64)
-/* If a restored or reset statistic is farther than this from the exchange's weight, its movement
- * counts from that weight, since this node has not published it. */
+/* The movement of a restored statistic counts from the base if it is farther than this from it. */
 #define STATISTIC_FAR 1.0f
 /* A statistic whose value moved by less counts as unmoved, because copies are rounded. A move below
  * NORM_EPSILON, which is ten times as large, changes a norm little. */
@@ -117,18 +113,6 @@ ON_DEVICE static inline int level_of(float r, int32_t base, float tau, float tak
     return (int)fmaxf(fminf(r / taken, level_max), -level_max);
 }
 
-/* Returns a trained statistic after the pull towards the exchange's weight w. Updates on their way
- * may cause a distance of up to `explained`. The pull is the part STATISTIC_PULL of the distance
- * beyond that. */
-ON_DEVICE static inline float pulled(float statistic, float w, float explained, bool companded)
-{
-    const float distance = value_moved(statistic, w, companded);
-    const float beyond = fabsf(distance) - explained;
-    if (!(beyond > 0))
-        return statistic;
-    return moved_weight(statistic, STATISTIC_PULL * (distance > 0 ? beyond : -beyond), companded);
-}
-
 ON_DEVICE static inline bool is_near(float before, float after, bool companded)
 {
     return fabsf(value_moved(before, after, companded)) < STATISTIC_STILL;
@@ -140,29 +124,22 @@ ON_DEVICE static inline struct statistic statistic_after(struct statistic first,
     struct statistic at = first;
     at.trained += c;
     at.before += c;
-    at.slow += c;
     at.reset += c;
     at.w += c;
     return at;
 }
 
 /* Brings a statistic up to date (`track` in backend.h). */
-ON_DEVICE static inline void track_statistic(struct statistic at, bool companded, bool counts)
+ON_DEVICE static inline void track_statistic(struct statistic at, bool companded, bool counts,
+                                             float pull)
 {
-    if (is_near(*at.before, *at.trained, companded) && is_near(*at.slow, *at.trained, companded)) {
-        *at.trained = *at.before = *at.slow = *at.reset = *at.w;
-    } else if (is_near(*at.reset, *at.trained, companded)) {
-        *at.trained = *at.reset = *at.w;
-        if (fabsf(value_moved(*at.before, *at.w, companded)) > STATISTIC_FAR)
+    if (is_near(*at.reset, *at.trained, companded)) {
+        if (is_near(*at.before, *at.trained, companded))
             *at.before = *at.w;
+        *at.trained = *at.reset = *at.w;
     } else if (counts) {
         *at.w = moved_weight(*at.w, value_moved(*at.before, *at.trained, companded), companded);
-        if (*at.slow != *at.slow) /* NaN after a restore */
-            *at.slow = *at.trained;
-        *at.slow = moved_weight(
-            *at.slow, STATISTIC_FOLLOW * value_moved(*at.slow, *at.trained, companded), companded);
-        const float explained = 2 * fabsf(value_moved(*at.slow, *at.trained, companded));
-        *at.trained = pulled(*at.trained, *at.w, explained, companded);
+        *at.w = moved_weight(*at.w, pull * value_moved(*at.w, *at.trained, companded), companded);
         *at.before = *at.trained;
         *at.reset = NAN;
     }

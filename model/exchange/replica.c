@@ -305,9 +305,10 @@ void replica_release(struct replica *replica)
     replica->is_withholding = false;
 }
 
-static void track(struct replica *replica, size_t first, size_t count, bool counts)
+static void track(struct replica *replica, size_t first, size_t count, bool counts, double pull)
 {
-    statistics_track(&replica->statistics, first, count, replica->weights.are_companded, counts);
+    statistics_track(&replica->statistics, first, count, replica->weights.are_companded, counts,
+                     (float)pull);
 }
 
 const struct update *replica_publish(struct replica *replica, const struct publish_terms *terms)
@@ -317,7 +318,7 @@ const struct update *replica_publish(struct replica *replica, const struct publi
           (terms->withheld == 0 || replica->withheld));
     if (terms->withheld > 0)
         replica_release(replica);
-    track(replica, 0, replica->parameters, terms->statistics_share > 0);
+    track(replica, 0, replica->parameters, terms->statistics_share > 0, terms->statistics_pull);
     publish(replica, terms);
     if (terms->at_once > 0)
         overlap_on_published(&replica->overlap, &replica->published, terms->share,
@@ -343,7 +344,7 @@ static void track_update(struct replica *replica, const struct update *update)
     if (replica->statistics.has_counted || update->count == 0)
         return;
     const size_t first = update->index[0], last = update->index[update->count - 1];
-    track(replica, first, last - first + 1, false);
+    track(replica, first, last - first + 1, false, 0);
 }
 
 void replica_apply(struct replica *replica, const struct update *update, float beta)
@@ -459,7 +460,7 @@ size_t replica_reset_to_base(struct replica *replica)
 
 void replica_reset_statistics(struct replica *replica)
 {
-    track(replica, 0, replica->parameters, true); /* the movement stays in the residual */
+    track(replica, 0, replica->parameters, true, 0); /* the movement stays in the residual */
     statistics_reset(&replica->statistics, 0, replica->parameters, false);
 }
 
@@ -518,7 +519,7 @@ void replica_write_block(struct replica *replica, size_t first, size_t count, co
         settle(replica);
     } else {
         backend->exchange->rebase(backend, first, count, host, replica->weights, replica->base);
-        track(replica, first, count, false);
+        track(replica, first, count, false, 0);
     }
 }
 

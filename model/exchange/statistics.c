@@ -25,7 +25,6 @@ void statistics_init(struct statistics *statistics, struct arena *arena, struct 
     }
     statistics->held = backend->alloc(backend, statistics->count * sizeof(float));
     statistics->before = backend->alloc(backend, statistics->count * sizeof(float));
-    statistics->slow = backend->alloc(backend, statistics->count * sizeof(float));
     statistics->reset = backend->alloc(backend, statistics->count * sizeof(float));
 }
 
@@ -77,14 +76,13 @@ static struct overlap_part part_in(const struct statistics *statistics, uint32_t
     const size_t skipped = from - range->first, at = before + skipped;
     return (struct overlap_part){.at = {.trained = range->at + skipped,
                                         .before = statistics->before + at,
-                                        .slow = statistics->slow + at,
                                         .reset = statistics->reset + at,
                                         .w = statistics->held + at},
                                  .count = to - from};
 }
 
 void statistics_track(struct statistics *statistics, size_t first, size_t count, bool companded,
-                      bool counts)
+                      bool counts, float pull)
 {
     size_t before = 0;
     statistics->has_counted = statistics->has_counted || counts;
@@ -92,7 +90,7 @@ void statistics_track(struct statistics *statistics, size_t first, size_t count,
         const struct overlap_part part = part_in(statistics, r, before, first, count);
         if (part.count > 0)
             statistics->backend->exchange->track(statistics->backend, part.count, companded, counts,
-                                                 part.at);
+                                                 pull, part.at);
     }
 }
 
@@ -122,8 +120,8 @@ void statistics_reset(struct statistics *statistics, size_t first, size_t count,
     statistics->has_counted = false;
     for (uint32_t r = 0; r < statistics->ranges; before += statistics->range[r++].count) {
         const struct overlap_part part = part_in(statistics, r, before, first, count);
-        float *const copies[] = {part.at.trained, part.at.reset, part.at.before, part.at.slow};
-        for (int i = 0; i < (forgets ? 4 : 2) && part.count > 0; i++)
+        float *const copies[] = {part.at.trained, part.at.reset, part.at.before};
+        for (int i = 0; i < (forgets ? 3 : 2) && part.count > 0; i++)
             backend->elements->copy(backend, part.count, floats(part.at.w), floats(copies[i]));
     }
 }
@@ -141,22 +139,21 @@ void statistics_restore(struct statistics *statistics, size_t first, size_t coun
         const size_t from = size_max(first, statistics->range[r].first) - first;
         float *base = memory_new(part.count, sizeof *base),
               *before_it = memory_new(part.count, sizeof *before_it),
-              *unknown = memory_new(part.count, sizeof *unknown);
+              *reset = memory_new(part.count, sizeof *reset);
         for (size_t c = 0; c < part.count; c++) {
             const float own = trained[from + c];
             base[c] = weight_of_units(units[from + c], companded);
             const bool is_far = fabsf(value_moved(base[c], own, companded)) > STATISTIC_FAR;
             before_it[c] = is_far ? base[c] : own;
-            unknown[c] = NAN;
+            reset[c] = is_near(own, base[c], companded) ? own : NAN;
         }
         const size_t bytes = part.count * sizeof(float);
         backend->upload(backend, part.at.w, base, bytes);
         backend->upload(backend, part.at.trained, trained + from, bytes);
-        backend->upload(backend, part.at.reset, trained + from, bytes);
+        backend->upload(backend, part.at.reset, reset, bytes);
         backend->upload(backend, part.at.before, before_it, bytes);
-        backend->upload(backend, part.at.slow, unknown, bytes);
+        free(reset);
         free(before_it);
-        free(unknown);
         free(base);
     }
 }
@@ -167,7 +164,6 @@ void statistics_free(struct statistics *statistics)
     if (statistics->ranges > 0) {
         statistics->backend->free(statistics->backend, statistics->held);
         statistics->backend->free(statistics->backend, statistics->before);
-        statistics->backend->free(statistics->backend, statistics->slow);
         statistics->backend->free(statistics->backend, statistics->reset);
     }
     *statistics = (struct statistics){.ranges = 0};

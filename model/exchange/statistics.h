@@ -10,16 +10,14 @@
  * movement of the trained statistic s is added to w, and updates move w but not s:
  *
  *   training ─► s ── movement since the last publication ──► w = base + residual ◄─► base
- *               ▲                                            │
+ *               │                                            ▲
  *               └──────────────────── pull ──────────────────┘
  *
  * A publication moves the base by the node's share of the movement, without gain. So the base is
  * the mean of all nodes' statistics, weighted by their shares. Shares change, and nodes come and
- * go, so each publication also pulls s a little towards w. The next steps move s back, and that
- * movement is published as any other. Updates on their way also make s and w differ, but by at most
- * the distance that s moved during the last publications. `slow` is a moving average of s over
- * about 128 publications. The pull is STATISTIC_PULL (backend/error_feedback.h) of the part of
- * |w-s| that exceeds 2·|s-slow|.
+ * go, so the base would keep each error of a share. To correct such errors, a publication also
+ * pulls w a little towards s. With any shares, the pulls of all nodes move the base to a mean of
+ * their statistics.
  *
  * All sums are of values (base/companding.h), so that they do not depend on the order.
  * Tests: tests/unit/model/test_statistics.c.
@@ -45,9 +43,6 @@ struct statistics {
     size_t count;    /* statistics in all ranges */
     float *held;     /* [count] weights of the exchange, range after range */
     float *before;   /* [count] trained statistics from which movement counts */
-    /* [count] moving average of the trained statistics over about 128 publications; NaN =
-     * unknown */
-    float *slow;
     /* [count] trained statistics after the last reset, until they have moved; then NaN */
     float *reset;
     struct weights_part *part; /* parts of the last statistics_view */
@@ -66,11 +61,11 @@ struct weights statistics_view(struct statistics *statistics, struct weights tra
 
 /* Brings statistics among entries first .. first+count-1 up to date. Sets statistics that training
  * has not moved to the exchange's weights. If `counts`, processes all other statistics: moves the
- * exchange's weight by the statistic's movement since the last call that counted, and pulls the
- * statistic. Call it before each publication. While has_counted is false, also call it without
+ * exchange's weight by the statistic's movement since the last call that counted, and then by the
+ * part `pull` (0 .. 1) of its distance to the statistic. Call it before each publication. While has_counted is false, also call it without
  * `counts` after each other movement of the exchange's weights. */
 void statistics_track(struct statistics *statistics, size_t first, size_t count, bool companded,
-                      bool counts);
+                      bool counts, float pull);
 
 /* Returns the largest |residual| of a statistic that is neither saturated nor NaN or infinite.
  * base[parameters]. Call it only if the model has statistics. */
@@ -83,7 +78,9 @@ void statistics_reset(struct statistics *statistics, size_t first, size_t count,
 
 /* Sets statistics among entries first .. first+count-1 to saved ones: trained[count], and a base of
  * units[count]. The residual is not saved, so movement counts from the saved statistic. It counts
- * from the base if the two differ by more than STATISTIC_FAR. */
+ * from the base if the two differ by more than STATISTIC_FAR, because such a node has published
+ * little of it.
+ * Only statistics that equal the base count as unmoved (statistics_track). */
 void statistics_restore(struct statistics *statistics, size_t first, size_t count,
                         const float *trained, const int32_t *units, bool companded);
 

@@ -143,6 +143,8 @@ static void perform(struct world *world, uint32_t i, const struct action *order,
     executor.numbers = numbers;
     executor.snapshot = at->sim_disk.queue;
     look_before(world, i, order, bases);
+    if (order->kind == ACTION_PUBLISH)
+        at->terms = order->terms;
     struct answer answer =
         at->poisoner ? perform_poisoned(at, &executor, order) : executor_perform(&executor, order);
     if (order->kind == ACTION_PREDICT)

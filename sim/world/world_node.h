@@ -56,6 +56,7 @@ struct world_node {
     bool ended;            /* training has ended permanently */
     uint64_t began_ns;     /* virtual time at which training began */
     uint64_t published_ns;
+    struct publish_terms terms; /* of the last publication */
     uint64_t interval_ns; /* longest time between publications, as reported at the last check */
     struct waiting_order *orders;      /* orders that wait for the end of the step, oldest first */
     struct waiting_order **orders_end; /* where to append the next order */

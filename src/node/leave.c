@@ -193,8 +193,7 @@ static bool others_train(const struct node *node)
     const struct members *members = membership_members(node);
     for (uint32_t i = 1; i < members->count; i++) {
         const struct member *member = &members->members[i];
-        if (member->record.stage == STAGE_RUNNING && member->record.trains &&
-            member_is_live(members, member, node->now_ns))
+        if (member_learns(member) && member_is_live(members, member, node->now_ns))
             return true;
     }
     return false;

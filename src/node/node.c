@@ -411,25 +411,12 @@ static bool next_train(struct node *node, struct action *action)
     return true;
 }
 
-/* Returns this node's share of the swarm's training. After the end of this node's training, members
- * that finished within the last minute also count, so that the shares of all last publications add
- * up to 1. */
-static double own_share(const struct node *node)
-{
-    const struct members *members = membership_members(node);
-    const bool by_throughput = node->options.weigh_throughput;
-    return leaving_stage(node) == STAGE_RUNNING
-               ? shares_own(members, by_throughput, node->now_ns)
-               : shares_with_finished(members, by_throughput, node->now_ns);
-}
-
 static bool next_publish(struct node *node, struct action *action)
 {
     if (publishing_state(node) != PUBLISHING_WANTED || broadcast_lacks_first(node) ||
         rumor_log_is_crowded(broadcast_log(node)))
         return false;
     const struct publish_facts facts = {
-        .share = own_share(node),
         .swarm_samples = progress_samples(node),
         .is_first = broadcast_own(node)->next == 0,
         .beta = beta(node),

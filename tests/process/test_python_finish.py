@@ -25,7 +25,7 @@ from python_nodes import Folder
 SCRIPTS = 4
 
 
-FAR_MEAN, FAR_DEVIATION = 2048, 600  # inputs of 12 bits
+FAR_MEAN, FAR_LATER, FAR_DEVIATION = 2048, 3072, 600  # inputs of 12 bits
 # Default runs last longer than the nodes withhold statistics.
 FAR_STEPS, FAR_PAUSE_S = int(os.environ.get('FAR_STEPS', '500')), float(os.environ.get('FAR_PAUSE_S', '0.01'))
 
@@ -47,9 +47,14 @@ class Warnings(logging.Handler):
         self.texts.append(record.getMessage())
 
 
-def far_script(settings, mean, members):
-    """Waits until `members` members have met, and prints "begins". Trains on inputs of this mean, and prints the
-    shared running statistics as JSON."""
+def others_train(node):
+    return any(member['trains'] for member in node.status()['members'] if not member['is_self'])
+
+
+def far_script(settings, means, members):
+    """Waits until `members` members have met, and prints "begins". Trains on inputs of each of these means,
+    and prints the shared running statistics as JSON. Before each change of the mean, it waits until no
+    other member trains, and trains for as long again."""
     torch.set_num_threads(1)
     warnings = Warnings()
     model = make_far()
@@ -59,14 +64,17 @@ def far_script(settings, mean, members):
         while node.info().members < members:
             time.sleep(0.05)
         print('begins', flush=True)
-        for _ in range(FAR_STEPS):
-            x = torch.randn(32, 20)
-            loss = (model(x * FAR_DEVIATION + mean) - x[:, :3]).pow(2).mean()
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            node.count(32, loss)
-            time.sleep(FAR_PAUSE_S)
+        for mean in means:
+            steps = 0
+            while steps < FAR_STEPS:
+                x = torch.randn(32, 20)
+                loss = (model(x * FAR_DEVIATION + mean) - x[:, :3]).pow(2).mean()
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                node.count(32, loss)
+                steps = 0 if mean != means[-1] and others_train(node) else steps + 1
+                time.sleep(FAR_PAUSE_S)
         finished = node.finish()
         state = node.state_dict()
         node.status(), node.status()
@@ -181,7 +189,7 @@ class Finish(unittest.TestCase):
         started = [self.start(str(i), port, steps[i], end) for i, end in enumerate(ends)]
         said = []
         for process, end in zip(started, ends):
-            if end in ('finishes', 'waits', 'far', 'zero'):
+            if end in ('finishes', 'waits', 'far', 'zero', 'ends', 'changes'):
                 said.append(self.said(process))
                 self.assertEqual(process.returncode, 0)
         return said
@@ -204,10 +212,10 @@ class Finish(unittest.TestCase):
             self.assert_one_model(self.play(run, ['finishes'] * SCRIPTS))
             print('run', run, 'ends with one model', flush=True)
 
-    def assert_statistics_of_far_data(self, said):
+    def assert_statistics_of_far_data(self, said, mean=FAR_MEAN):
         for one in said:
             self.assertTrue(one['all'])
-            self.assertLess(abs(one['mean'] - FAR_MEAN), FAR_DEVIATION / 4)
+            self.assertLess(abs(one['mean'] - mean), FAR_DEVIATION / 4)
             self.assertLess(abs(one['variance'] / FAR_DEVIATION ** 2 - 1), 0.25)
             self.assertEqual(one['own'], one['mean'])
             self.assertFalse(one['warned'])
@@ -225,6 +233,11 @@ class Finish(unittest.TestCase):
         second = self.start('1', port, 0, 'far second')
         self.assert_statistics_of_far_data([self.said(first), self.said(second)])
 
+    # The first script has ended before the data of the second one change.
+    def test_running_statistics_are_the_datas_if_a_script_ends_earlier(self):
+        _, second = self.play(6000, ['ends', 'changes'])
+        self.assert_statistics_of_far_data([second], FAR_LATER)
+
     def test_statistics_of_unlike_data_are_warned_of(self):
         # Statistics are exchanged as companded values, and the shared mean is the mean of these. It
         # is less than one deviation from 0, so only the nodes with the mean FAR_MEAN warn.
@@ -241,7 +254,9 @@ class Finish(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    FAR = {'far': (FAR_MEAN, SCRIPTS), 'zero': (0, SCRIPTS), 'far first': (FAR_MEAN, 1), 'far second': (FAR_MEAN, 2)}
+    FAR = {'far': ([FAR_MEAN], SCRIPTS), 'zero': ([0], SCRIPTS),
+           'far first': ([FAR_MEAN], 1), 'far second': ([FAR_MEAN], 2),
+           'ends': ([FAR_MEAN], 2), 'changes': ([FAR_MEAN, FAR_LATER], 2)}
     if sys.argv[1:2] == ['script'] and sys.argv[4] in FAR:
         far_script(json.loads(sys.argv[2]), *FAR[sys.argv[4]])
     elif sys.argv[1:2] == ['script']:

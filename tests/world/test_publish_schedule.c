@@ -310,6 +310,46 @@ static void the_residual_counts_in_the_weights_as_later_in_the_base(void **state
     assert_true(stats_of(1).withheld == 0);
 }
 
+/* Returns the terms of node 0's last publication after a further time. */
+static const struct publish_terms *terms_after(uint64_t span_ns)
+{
+    run(span_ns);
+    return &world.nodes[0].terms;
+}
+
+static void statistics_are_held_back_then_moved_by_equal_shares_then_also_pulled(void **state)
+{
+    (void)state;
+    start_usual_swarm(2);
+    assert_true(terms_after(2500 * MS_NS)->statistics_share == 0);
+    assert_true(terms_after(5 * SECOND_NS)->statistics_share == 0.5);
+    assert_true(world.nodes[0].terms.statistics_pull == 0);
+    assert_true(terms_after(60 * SECOND_NS)->statistics_share > 0);
+    const double often = world.nodes[0].terms.statistics_pull;
+    assert_true(often > 0 && often < 0.03); /* half a second of thirty */
+}
+
+/* Returns the terms of node 0's next publication. */
+static const struct publish_terms *next_terms(void)
+{
+    const uint64_t before = told_by(0);
+    while (told_by(0) == before)
+        run(MS_NS);
+    return &world.nodes[0].terms;
+}
+
+static void an_ended_member_counts_in_one_more_publication_of_statistics(void **state)
+{
+    (void)state;
+    start_usual_swarm(2);
+    run(10 * SECOND_NS);
+    world_finish(&world, 1);
+    while (next_terms()->share < 1)
+        assert_true(world.nodes[0].terms.statistics_share == 0.5);
+    assert_true(world.nodes[0].terms.statistics_share == 0.5);
+    assert_true(next_terms()->statistics_share == 1);
+}
+
 static bool alike;  /* true: all four nodes learn equal updates */
 static double beta; /* outer momentum; < 0 = default */
 
@@ -408,6 +448,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_cut_publication_lengthens_the_interval, world_begins,
                                         world_ends),
         cmocka_unit_test_setup_teardown(configured_values_stay_fixed, world_begins, world_ends),
+        cmocka_unit_test_setup_teardown(
+            statistics_are_held_back_then_moved_by_equal_shares_then_also_pulled, world_begins,
+            world_ends),
+        cmocka_unit_test_setup_teardown(
+            an_ended_member_counts_in_one_more_publication_of_statistics, world_begins, world_ends),
         cmocka_unit_test_setup_teardown(the_residual_counts_in_the_weights_as_later_in_the_base,
                                         world_begins, world_ends),
         cmocka_unit_test_setup_teardown(an_isolated_node_keeps_no_residual_back, world_begins,

@@ -174,11 +174,11 @@ static void cpu_release(struct backend *backend, size_t count, const uint16_t *w
 }
 
 static void cpu_track(struct backend *backend, size_t count, bool companded, bool counts,
-                      struct statistic at)
+                      float pull, struct statistic at)
 {
     (void)backend;
     for (size_t c = 0; c < count; c++)
-        track_statistic(statistic_after(at, c), companded, counts);
+        track_statistic(statistic_after(at, c), companded, counts, pull);
 }
 
 static void cpu_drop_covered(struct backend *backend, const struct update *host_update, float part,

@@ -223,9 +223,9 @@ static void cuda_release(struct backend *backend, size_t count, const uint16_t *
 }
 
 static void cuda_track(struct backend *backend, size_t count, bool companded, bool counts,
-                       struct statistic at)
+                       float pull, struct statistic at)
 {
-    cuda_check(kernel_track(cuda_on(backend)->stream, count, companded, counts, at),
+    cuda_check(kernel_track(cuda_on(backend)->stream, count, companded, counts, pull, at),
                "following statistics");
 }
 

@@ -413,16 +413,17 @@ cudaError_t kernel_release(cudaStream_t stream, size_t count, const uint16_t *wi
     return launch_each(stream, count, release, withheld, w);
 }
 
-static __global__ void track(unsigned count, bool companded, bool counts, struct statistic at)
+static __global__ void track(unsigned count, bool companded, bool counts, float pull,
+                             struct statistic at)
 {
     EACH (c, count)
-        track_statistic(statistic_after(at, c), companded, counts);
+        track_statistic(statistic_after(at, c), companded, counts, pull);
 }
 
 cudaError_t kernel_track(cudaStream_t stream, size_t count, bool companded, bool counts,
-                         struct statistic at)
+                         float pull, struct statistic at)
 {
-    return launch_each(stream, count, track, companded, counts, at);
+    return launch_each(stream, count, track, companded, counts, pull, at);
 }
 
 static __global__ void drop_covered(unsigned count, struct update update, float step,

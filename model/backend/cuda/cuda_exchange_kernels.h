@@ -87,7 +87,7 @@ cudaError_t kernel_withhold(cudaStream_t stream, size_t count, float part, struc
 cudaError_t kernel_release(cudaStream_t stream, size_t count, const uint16_t *withheld,
                            struct weights w);
 cudaError_t kernel_track(cudaStream_t stream, size_t count, bool companded, bool counts,
-                         struct statistic at);
+                         float pull, struct statistic at);
 cudaError_t kernel_drop_covered(cudaStream_t stream, const struct update *update, float part,
                                 uint16_t *withheld);
 cudaError_t kernel_rebase(cudaStream_t stream, size_t first, size_t count, const int32_t *to,

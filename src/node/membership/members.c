@@ -92,6 +92,11 @@ void members_forget(struct members *members)
     fill_slots(members);
 }
 
+bool member_learns(const struct member *member)
+{
+    return member->record.trains && member->record.stage == STAGE_RUNNING;
+}
+
 static bool is_newer(const struct record *record, const struct record *than)
 {
     return record->incarnation != than->incarnation ? record->incarnation > than->incarnation
@@ -120,7 +125,10 @@ enum error members_learn(struct members *members, const uint8_t bytes[static REC
         member->given_up_ns = 0;
     if (record.trains && member->since_ns == 0)
         member->since_ns = now_ns;
+    const bool has_learned = member_learns(member);
     member->record = record;
+    if (has_learned && !member_learns(member))
+        member->ended_ns = now_ns;
     if (is_new)
         fill_slots(members);
     memcpy(member->bytes, bytes, RECORD_BYTES);

@@ -30,6 +30,7 @@ struct member {
     uint64_t met_ns;      /* time when the member's first record arrived */
     /* Time when the member's record first said that it trains, or its first rumor arrived. */
     uint64_t since_ns;
+    uint64_t ended_ns; /* time when the member's record first showed that it no longer learns */
     uint64_t moved_ns; /* time when the member's last rumor arrived */
     /* Movement of the base by the member's rumors, in units of QUANTUM, as of moved_ns; a sum that
      * decays (shares.h). */
@@ -87,6 +88,9 @@ void members_update_own(struct members *members, const struct record *record,
 uint64_t member_silence_ns(const struct members *members, const struct member *member);
 
 bool member_is_live(const struct members *members, const struct member *member, uint64_t now_ns);
+
+/* Returns true if the member's record says that it trains and is not leaving. */
+bool member_learns(const struct member *member);
 
 /* Returns the number of live members, this node included. */
 uint32_t members_live(const struct members *members, uint64_t now_ns);

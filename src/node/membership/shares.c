@@ -11,9 +11,6 @@
 #define SLACK_RATIO 4.0
 /* Time after the start of its training in which a member has a weight without any rumor. */
 #define DOUBT_NS ((uint64_t)60000000000)
-/* A member that publishes no more counts in the shares of statistics for this time after its last
- * rumor. */
-#define LATELY_NS ((uint64_t)60000000000)
 /* A newcomer without a step counts this long in the shares of statistics: from its first record
  * on, and again from the start of its training on. */
 #define NEWCOMER_NS ((uint64_t)60000000000)
@@ -27,7 +24,7 @@ static double claim_of(const struct members *members, uint32_t i, bool by_throug
 {
     CHECK(i < members->count);
     const struct member *member = &members->members[i];
-    if (i > 0 && (!member->record.trains || !member_is_live(members, member, now_ns)))
+    if (i > 0 && (!member_learns(member) || !member_is_live(members, member, now_ns)))
         return 0;
     const double own = (double)members->members[0].record.samples_per_second;
     const double said = (double)member->record.samples_per_second;
@@ -185,9 +182,10 @@ double shares_own(const struct members *members, bool by_throughput, uint64_t no
     return members->scratch[0] / sum;
 }
 
-static bool published_lately(const struct member *member, uint64_t now_ns)
+/* Returns true if the member has learned, and its training has ended after since_ns. */
+static bool has_ended_since(const struct member *member, uint64_t since_ns)
 {
-    return member->moved_ns > 0 && now_ns - member->moved_ns < LATELY_NS;
+    return member->ended_ns > since_ns && (member->record.samples > 0 || member->moved_ns > 0);
 }
 
 /* Returns true if the member arrived or began to train lately, and has claimed no samples. A member
@@ -212,17 +210,18 @@ bool shares_await_newcomer(const struct members *members, uint64_t now_ns)
     return false;
 }
 
-double shares_equal(const struct members *members, uint64_t now_ns)
+double shares_equal(const struct members *members, uint64_t since_ns, uint64_t now_ns)
 {
     uint32_t count = 1;
     for (uint32_t i = 1; i < members->count; i++)
         count += claim_of(members, i, false, now_ns) > 0 ||
                  is_newcomer(members, &members->members[i], now_ns) ||
-                 published_lately(&members->members[i], now_ns);
+                 has_ended_since(&members->members[i], since_ns);
     return 1.0 / count;
 }
 
-double shares_with_finished(const struct members *members, bool by_throughput, uint64_t now_ns)
+double shares_with_finished(const struct members *members, bool by_throughput, uint64_t since_ns,
+                            uint64_t now_ns)
 {
     const double sum = weigh(members, by_throughput, members->weight_max, now_ns);
     const double *weights = members->scratch;
@@ -231,7 +230,7 @@ double shares_with_finished(const struct members *members, bool by_throughput, u
         if (weights[i] > 0)
             training++;
         else
-            finished += published_lately(&members->members[i], now_ns);
+            finished += has_ended_since(&members->members[i], since_ns);
     }
     return weights[0] / (sum + finished * sum / training);
 }

@@ -43,15 +43,15 @@ void shares_review(struct members *members, bool by_throughput, uint64_t now_ns)
  * members that train. A member with an unknown speed counts as fast as this node. */
 double shares_own(const struct members *members, bool by_throughput, uint64_t now_ns);
 
-/* The next two functions return this node's share, in (0, 1], of the movement of running
- * statistics. These shares must add up to 1 even if members finish one after another. So a member
- * that has finished counts for a minute after its last rumor. */
+/* The next two functions return this node's share, in (0, 1], of progress since since_ns. A member
+ * whose training ended after since_ns publishes its part of that progress, so it counts. */
 
 /* All shares are equal; newcomers (shares_await_newcomer) count. For the start of a swarm, when
  * records are late and the members' throughput is unknown. */
-double shares_equal(const struct members *members, uint64_t now_ns);
-/* Like shares_own; a finished member counts with the mean weight of those that train. */
-double shares_with_finished(const struct members *members, bool by_throughput, uint64_t now_ns);
+double shares_equal(const struct members *members, uint64_t since_ns, uint64_t now_ns);
+/* Like shares_own; a member whose training ended counts with the mean weight of those that train. */
+double shares_with_finished(const struct members *members, bool by_throughput, uint64_t since_ns,
+                            uint64_t now_ns);
 
 /* Returns true if a member that arrived or began to train in the last minute may be about to make
  * its first step. Until that step its statistics follow the base. So a statistic that is published

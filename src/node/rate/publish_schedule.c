@@ -30,6 +30,9 @@
  * STATISTICS_EQUAL_NS it publishes them with equal shares, and waits for newcomers. */
 #define STATISTICS_HELD_NS  (3 * SECOND_NS)
 #define STATISTICS_EQUAL_NS (60 * SECOND_NS)
+/* Time constant with which an error of the shared statistics decays. It must be longer than an
+ * update takes to reach all nodes, otherwise the nodes correct one error several times. */
+#define STATISTICS_PULL_NS (30 * SECOND_NS)
 /* Publications without a wait end when their threshold falls to this part of hurried_tau. */
 #define HURRIED_PART (1.0F / 50)
 /* Reported samples per second of a node that has stopped learning; 0 would mean unknown. */
@@ -250,6 +253,18 @@ static double gain(const struct node *node)
     return schedule->is_last && node->options.gain == 0 ? 1 : schedule->outer_step.gain;
 }
 
+/* Returns this node's share of the swarm's training. At its end, the members count whose training
+ * ended after this node's last publication: their last progress is of the same time. */
+static double own_share(const struct node *node)
+{
+    const struct members *members = membership_members(node);
+    const bool by_throughput = node->options.weigh_throughput;
+    return leaving_stage(node) == STAGE_RUNNING
+               ? shares_own(members, by_throughput, node->now_ns)
+               : shares_with_finished(members, by_throughput, node->rate->schedule.running_ns,
+                                      node->now_ns);
+}
+
 /* Returns the part of the unpublished progress to withhold from the node's own weights. Unless it
  * is configured, the weights then contain the part `counts` (gain · share), as the base will. The
  * last publications after training withhold nothing, since no later publication would release the
@@ -298,18 +313,32 @@ static double share_of_statistics(const struct node *node)
     if (must_hold_statistics(node, trained_ns))
         return 0;
     if (trained_ns < STATISTICS_EQUAL_NS)
-        return shares_equal(members, node->now_ns);
-    return shares_with_finished(members, node->options.weigh_throughput, node->now_ns);
+        return shares_equal(members, schedule->carried_ns, node->now_ns);
+    return shares_with_finished(members, node->options.weigh_throughput, schedule->carried_ns,
+                                node->now_ns);
+}
+
+/* Returns the pull of a publication (model/exchange/statistics.h). The pull takes effect over the
+ * time STATISTICS_PULL_NS, however often the node publishes. There is none while shares are equal:
+ * as long as the first movement of other nodes is on its way, each node would add a part of it. */
+static double statistics_pull(const struct node *node)
+{
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    if (schedule->steps == 0 || node->now_ns - schedule->first_step_ns < STATISTICS_EQUAL_NS)
+        return 0;
+    const double span = (double)(node->now_ns - schedule->published_ns);
+    return 1 - exp(-fmin(span / (double)STATISTICS_PULL_NS, 1));
 }
 
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
                             struct action *action)
 {
-    CHECK(facts->share > 0 && facts->share <= 1 && facts->beta >= 0);
+    CHECK(facts->beta >= 0);
     struct publish_schedule *schedule = &node->rate->schedule;
     schedule->is_last = leaving_stage(node) == STAGE_LEAVING;
     node->rate->budget.due_bytes = due_bytes(node);
-    schedule->share = facts->share;
+    schedule->share = own_share(node);
+    CHECK(schedule->share > 0 && schedule->share <= 1);
     schedule->asked_gain = gain(node);
     schedule->withheld = withheld(node, schedule->asked_gain * schedule->share);
     *action = (struct action){
@@ -318,8 +347,9 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
                   .bytes_max = (uint32_t)bytes_most(node),
                   .last_bytes = schedule->last_bytes,
                   .tau = node->options.tau,
-                  .share = facts->share,
+                  .share = schedule->share,
                   .statistics_share = share_of_statistics(node),
+                  .statistics_pull = statistics_pull(node),
                   .gain = schedule->asked_gain,
                   .at_once = at_once(node),
                   .beta = facts->beta,
@@ -335,6 +365,8 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
     publishing_move(node, PUBLISHING_OUT);
     schedule->span_ns = node->now_ns - schedule->published_ns;
     schedule->published_ns = node->now_ns;
+    if (!schedule->is_last)
+        schedule->running_ns = node->now_ns;
     schedule->steps_since = 0;
 }
 
@@ -383,6 +415,8 @@ bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update
     schedule->part = (double)update->count / (double)node->options.parameters;
     publishing_move(node, PUBLISHING_IDLE);
     schedule->publications++;
+    if (!schedule->holds_statistics && !update->needs_more)
+        schedule->carried_ns = schedule->published_ns;
     publish_schedule_draw_wait(schedule, WAIT_LEAST, WAIT_MOST);
     if (hurries_on(node, update))
         publishing_move(node, PUBLISHING_WANTED);

@@ -112,7 +112,6 @@ bool publish_schedule_is_held(const struct node *node);
 
 /* Values of a publication that other folders determine. */
 struct publish_facts {
-    double share;           /* this node's share of the swarm's training, in (0, 1] */
     uint64_t swarm_samples; /* samples that the swarm has learned */
     bool is_first;          /* the first publication of this incarnation, which is kept small */
     double beta;            /* outer momentum */

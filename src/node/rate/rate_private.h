@@ -85,6 +85,9 @@ struct publish_schedule {
     uint64_t first_step_ns; /* time of the first local step; 0 = none */
     bool hold_is_over;      /* publish_schedule_hurry has ended the first hold of statistics */
     bool holds_statistics;  /* the last publication held statistics back */
+    /* Times at which the last publication began that was made during training, and that carried all
+     * movement of statistics; 0 = none. */
+    uint64_t running_ns, carried_ns;
     uint64_t samples;       /* samples learned by this node since the start */
     uint32_t steps_since;   /* steps since the last publication */
     uint32_t hurries;       /* publications that may still follow without a wait */

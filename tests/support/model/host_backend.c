@@ -391,15 +391,14 @@ static void host_release(struct backend *b_, size_t count, const uint16_t *withh
 }
 
 static void host_track(struct backend *b_, size_t count, bool companded, bool counts,
-                       struct statistic at)
+                       float pull, struct statistic at)
 {
     (void)b_;
     const struct statistic there = {.trained = FLOATS(at.trained, count),
                                     .before = FLOATS(at.before, count),
-                                    .slow = FLOATS(at.slow, count),
                                     .reset = FLOATS(at.reset, count),
                                     .w = FLOATS(at.w, count)};
-    device_of_tests->exchange->track(device_of_tests, count, companded, counts, there);
+    device_of_tests->exchange->track(device_of_tests, count, companded, counts, pull, there);
     carry_back();
 }
 

@@ -344,15 +344,15 @@ static void statistics_have_equal_shares_at_first(void **state)
 {
     (void)state;
     be(100);
-    assert_true(shares_equal(&members, 0) == 1);
+    assert_true(shares_equal(&members, 0, 0) == 1);
     meet(2, 10000, 1);
-    assert_true(near(shares_equal(&members, 1), 1.0 / 2));
+    assert_true(near(shares_equal(&members, 0, 1), 1.0 / 2));
     /* A new member may be about to train. If it does not in a minute, it only relays. */
     meet_as(3, 0, false, 1);
-    assert_true(near(shares_equal(&members, SECOND_NS), 1.0 / 3));
+    assert_true(near(shares_equal(&members, 0, SECOND_NS), 1.0 / 3));
     meet(2, 10000, 61 * SECOND_NS);
     meet_as(3, 0, false, 61 * SECOND_NS);
-    assert_true(near(shares_equal(&members, 61 * SECOND_NS), 1.0 / 2));
+    assert_true(near(shares_equal(&members, 0, 61 * SECOND_NS), 1.0 / 2));
 }
 
 static void a_newcomer_is_awaited_until_its_first_step(void **state)
@@ -381,31 +381,43 @@ static void members_that_will_make_no_step_are_not_awaited(void **state)
     meet_record(3, leaves, 1);
     meet_record(4, has_left, 1);
     assert_false(shares_await_newcomer(&members, 1));
-    assert_true(shares_equal(&members, 1) == 1);
+    assert_true(shares_equal(&members, 0, 1) == 1);
     members.silence_ns = SECOND_NS; /* a newcomer that has died */
     meet_record(5, (struct record){.renew_ms = 100}, 1);
     assert_true(shares_await_newcomer(&members, 1));
     assert_false(shares_await_newcomer(&members, 10 * SECOND_NS));
 }
 
-static void members_that_have_finished_count_for_a_minute(void **state)
+/* Members that ended training before the time, by a record with or without a stage, do not count. */
+static void members_whose_training_ended_since_a_time_count(void **state)
 {
-    const uint64_t ends = 61 * SECOND_NS;
+    const uint64_t ends = 61 * SECOND_NS, later = ends + SECOND_NS;
+    const struct record leaves = {.trains = true, .samples = 1, .stage = STAGE_LEAVING};
     (void)state;
     be(100);
     meet_three();
     publish_for(60, (double[]){10, 10, 10, 10}, (uint64_t[]){100, 100, 100, 100});
     meet_as(3, 100, false, ends);
-    meet_as(4, 100, false, ends);
+    meet_record(4, leaves, ends);
     meet(2, 100, ends);
     assert_true(near(shares_own(&members, true, ends), 1.0 / 2));
-    assert_true(near(shares_with_finished(&members, true, ends), 1.0 / 4));
-    assert_true(near(shares_equal(&members, ends), 1.0 / 4));
-    const uint64_t later = ends + 61 * SECOND_NS;
-    meet(2, 100, later);
-    move(2, 10, later);
-    assert_true(near(shares_with_finished(&members, true, later), 1.0 / 2));
-    assert_true(near(shares_equal(&members, later), 1.0 / 2));
+    assert_true(near(shares_with_finished(&members, true, ends - 1, ends), 1.0 / 4));
+    assert_true(near(shares_equal(&members, ends - 1, ends), 1.0 / 4));
+    assert_true(near(shares_with_finished(&members, true, ends, later), 1.0 / 2));
+    assert_true(near(shares_equal(&members, ends, later), 1.0 / 2));
+    /* Later records do not renew the end. */
+    meet_as(3, 100, false, later);
+    meet_record(4, leaves, later);
+    assert_true(near(shares_equal(&members, ends, later), 1.0 / 2));
+}
+
+static void a_member_that_ended_without_progress_does_not_count(void **state)
+{
+    (void)state;
+    be(100);
+    meet(2, 0, 1);
+    meet_as(2, 0, false, 62 * SECOND_NS);
+    assert_true(shares_equal(&members, SECOND_NS, 62 * SECOND_NS) == 1);
 }
 
 int main(void)
@@ -435,7 +447,8 @@ int main(void)
         TEST(statistics_have_equal_shares_at_first),
         TEST(a_newcomer_is_awaited_until_its_first_step),
         TEST(members_that_will_make_no_step_are_not_awaited),
-        TEST(members_that_have_finished_count_for_a_minute),
+        TEST(members_whose_training_ended_since_a_time_count),
+        TEST(a_member_that_ended_without_progress_does_not_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
