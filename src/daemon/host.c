@@ -8,6 +8,7 @@
 #include "config/saved_config.h"
 #include "daemon/listen.h"
 #include "daemon/startup_notes.h"
+#include "node/settle.h"
 #include "state/averaged_base.h"
 #include "state/disk.h"
 #include "state/incarnation.h"
@@ -212,6 +213,10 @@ static void on_stepped(struct host *host, uint64_t now_ns, const struct learner_
     node_on_step(host->node, now_ns, event->steps, event->samples);
     training_watch_on_step(&host->training, now_ns, event);
     event_log_batch(&host->report, now_ns, event->batch);
+    if (event->is_over) {
+        node_end_training(host->node);
+        host->must_publish = true;
+    }
 }
 
 void host_leave(struct host *host)
@@ -280,6 +285,8 @@ static void on_wake(void *self)
 {
     struct host *host = self;
     (void)host_drain(host);
+    if (host->must_publish && node_publish_soon(host->node, monotonic_ns()))
+        host->must_publish = false;
     if (host->web.is_due)
         on_ready(host);
     saving_on_wake(&host->saving, &host->report, monotonic_ns());

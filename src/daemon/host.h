@@ -81,6 +81,7 @@ struct host {
     struct resets resets;
     /* Saturation that the learner last reported. */
     struct learner_saturation saturation;
+    bool must_publish; /* training is over, and node_publish_soon has not succeeded yet */
     bool stays_alone; /* the node continues even if no peer accepts it */
     /* Why the node ended. is_shut_out: no peer accepts it. starts_again: it must restart. */
     bool is_shut_out, starts_again;

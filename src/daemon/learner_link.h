@@ -56,6 +56,7 @@ struct learner_event {
     uint64_t samples; /* samples learned since the last STEPPED event */
     uint32_t batch;   /* samples per step from now on; 0 = unchanged */
     double loss_sum;  /* sum of the loss over all samples counted in `samples` */
+    bool is_over;     /* STEPPED: the learner has reached train.samples_max and steps no more */
     /* STEPPED: latest of these steps whose loss was NaN or too large to be summed; 0 = none, or not
      * checked */
     uint64_t broken_loss_step;

@@ -177,7 +177,8 @@ static void do_step(struct learner_thread *thread)
     thread->progress.samples += samples;
     thread->progress.batch = thread->batch_size.step_ns > 0 ? learner_batch(thread->learner) : 0;
     const uint64_t most = thread->options.samples_max;
-    if (most && learner_samples(thread->learner) >= most)
+    thread->progress.is_over = most && learner_samples(thread->learner) >= most;
+    if (thread->progress.is_over)
         thread->is_training = false;
     if (!thread->is_training || monotonic_ns() - thread->said_ns >= PROGRESS_NS)
         say_progress(thread);

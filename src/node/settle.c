@@ -22,6 +22,12 @@ bool node_publish_soon(struct node *node, uint64_t now_ns)
     return true;
 }
 
+void node_end_training(struct node *node)
+{
+    CHECK(node->options.trains);
+    publish_schedule_end_training(node);
+}
+
 void node_save_soon(struct node *node, uint64_t now_ns)
 {
     CHECK(now_ns >= node->now_ns);

@@ -28,6 +28,10 @@ bool node_is_settled(const struct node *node);
  * again later. */
 bool node_finish(struct node *node, uint64_t now_ns);
 
+/* Makes this node's record say that it no longer trains: the learner makes no more steps, but the
+ * node stays a member as before. */
+void node_end_training(struct node *node);
+
 enum finish_state {
     FINISH_NOT_ASKED,
     FINISH_PUBLISHING, /* the last publications are under way */

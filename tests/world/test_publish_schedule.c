@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "node/settle.h"
 #include "support/sim/swarm_world.h"
 
 static uint64_t told_by(uint32_t i)
@@ -350,6 +351,17 @@ static void an_ended_member_counts_in_one_more_publication_of_statistics(void **
     assert_true(next_terms()->statistics_share == 1);
 }
 
+static void a_node_whose_training_has_ended_takes_no_share(void **state)
+{
+    (void)state;
+    start_usual_swarm(2);
+    run(10 * SECOND_NS);
+    node_end_training(world.nodes[1].node);
+    run(5 * SECOND_NS);
+    assert_true(next_terms()->share == 1);
+    assert_true(world.nodes[0].terms.statistics_share == 1);
+}
+
 static bool alike;  /* true: all four nodes learn equal updates */
 static double beta; /* outer momentum; < 0 = default */
 
@@ -453,6 +465,8 @@ int main(void)
             world_ends),
         cmocka_unit_test_setup_teardown(
             an_ended_member_counts_in_one_more_publication_of_statistics, world_begins, world_ends),
+        cmocka_unit_test_setup_teardown(a_node_whose_training_has_ended_takes_no_share,
+                                        world_begins, world_ends),
         cmocka_unit_test_setup_teardown(the_residual_counts_in_the_weights_as_later_in_the_base,
                                         world_begins, world_ends),
         cmocka_unit_test_setup_teardown(an_isolated_node_keeps_no_residual_back, world_begins,

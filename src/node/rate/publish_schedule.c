@@ -453,6 +453,16 @@ bool publish_schedule_holds_statistics(const struct node *node)
     return node->rate->schedule.holds_statistics;
 }
 
+void publish_schedule_end_training(struct node *node)
+{
+    node->rate->schedule.training_is_over = true;
+}
+
+bool publish_schedule_goes_on(const struct node *node)
+{
+    return !node->rate->schedule.training_is_over;
+}
+
 double publish_schedule_samples_per_s(const struct node *node)
 {
     return node->rate->schedule.samples_per_s;

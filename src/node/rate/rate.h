@@ -131,6 +131,10 @@ double publish_schedule_beta(const struct node *node);
 uint64_t publish_schedule_samples(const struct node *node);
 /* Returns true if the last publication held running statistics back. */
 bool publish_schedule_holds_statistics(const struct node *node);
+/* Records that the learner makes no more steps. */
+void publish_schedule_end_training(struct node *node);
+/* Returns true if the learner may make more steps. */
+bool publish_schedule_goes_on(const struct node *node);
 /* Returns the samples per second that this node learns, a moving average; 0 = unknown. */
 double publish_schedule_samples_per_s(const struct node *node);
 

@@ -83,6 +83,7 @@ struct publish_schedule {
     double full_bytes;      /* bytes of a publication that the budget does not cut; 0 = unknown */
     uint64_t steps;         /* local steps since the start */
     uint64_t first_step_ns; /* time of the first local step; 0 = none */
+    bool training_is_over;  /* the learner makes no more steps */
     bool hold_is_over;      /* publish_schedule_hurry has ended the first hold of statistics */
     bool holds_statistics;  /* the last publication held statistics back */
     /* Times at which the last publication began that was made during training, and that carried all

@@ -276,6 +276,7 @@ static void the_learner_learns_on_its_own_thread(void **state)
         assert_true(isfinite(event.loss_sum));
         samples += event.samples;
         steps += event.steps;
+        assert_true(event.is_over == (samples == SAMPLES));
     }
     assert_int_equal(samples, SAMPLES); /* exactly as many samples as allowed */
     assert_int_equal(steps, SAMPLES / 4);
