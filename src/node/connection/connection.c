@@ -420,7 +420,7 @@ void connection_on_pong(struct node *node, const struct peer *peer, uint64_t tok
     if (token == peer->pinged_ns && node->now_ns >= token)
         ours->rtt_ns = node->now_ns - token;
     if (token <= peer->pinged_ns)
-        ours->answered_ns = token;
+        ours->answered_ns = u64_max(peer->answered_ns, token);
     CHECK(peer->answered_ns <= peer->pinged_ns && peer->pinged_ns <= node->now_ns);
 }
 
