@@ -121,6 +121,7 @@ static enum error take_line(struct series_set *set, const struct columns *column
 enum error series_read_csv(struct series_set *set, FILE *file, const char *path, const char *label,
                            struct problem *problem)
 {
+    const size_t before = set->count;
     struct columns columns;
     char *line = NULL;
     size_t room = 0;
@@ -132,7 +133,7 @@ enum error series_read_csv(struct series_set *set, FILE *file, const char *path,
     while (error == OK && getline(&line, &room, file) > 0)
         error = take_line(set, &columns, line, label, problem);
     free(line);
-    if (error == OK && set->count == 0)
+    if (error == OK && set->count == before)
         return problem_set(problem, MISSING, "%.300s has a heading but no complete line below it",
                            path);
     return error;

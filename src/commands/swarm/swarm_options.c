@@ -25,7 +25,7 @@ static enum error set_key(void *self, const struct command_option *option, const
     options->names_data |= strcmp(option->key, "data.source") == 0;
     if (snprintf(assignment, sizeof assignment, "%s=%s", option->key, value) >=
         (int)sizeof assignment)
-        return problem_set(problem, TOO_BIG, "--set %s: the value is too long", option->key);
+        return problem_set(problem, TOO_BIG, "%s: the value is too long", option->name);
     return config_set(&options->config, assignment, problem);
 }
 

@@ -176,6 +176,8 @@ static void a_heading_alone_is_refused(void **state)
     (void)state;
     says(MISSING, read_text("at_s,loss\n"), "has a heading but no complete line below it");
     says(MISSING, read_text("at_s,loss\n1"), "has a heading but no complete line below it");
+    says(OK, read_text("at_s,loss\n1,2\n"), "");
+    says(MISSING, read_text("at_s,loss\n"), "has a heading but no complete line below it");
 }
 
 static void skips_values_that_no_axis_can_show(void **state)
