@@ -386,8 +386,9 @@ measure_speed() {
     kill -TERM "${pids[@]}"
     wait "${pids[@]}" || true
     pids=()
-    jq -n -c --slurpfile rounds "$folder/rounds.jsonl" '
-{torch: ([$rounds[] | select(.steps)] | 128 * (last.steps - first.steps) / (last.t - first.t)),
+    jq -n -c --slurpfile rounds "$folder/rounds.jsonl" \
+        --argjson samples "$((nodes * ($([[ $model == gpt ]] && echo 8 || echo 32))))" '
+{torch: ([$rounds[] | select(.steps)] | $samples * (last.steps - first.steps) / (last.t - first.t)),
  hearsay: ([inputs | select(.note == "status" and .steps > 0) + {from: input_filename}] |
  group_by(.from) | map((last.samples - first.samples) / (last.t - first.t)) | add)}' \
         "$folder"/node?.log >"$out/speed-$model.json"
