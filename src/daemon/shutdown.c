@@ -55,7 +55,7 @@ static enum error save_all(const struct shutdown *closing, struct problem *probl
         (void)fprintf(stderr, "hearsay: saved the base as %s\n", path);
     averaged_base_path(path, closing->config->node.state_dir);
     if (error == OK && learner_average(closing->setup->learner))
-        (void)fprintf(stderr, "hearsay: saved its running mean as %s\n", path);
+        (void)fprintf(stderr, "hearsay: saved the averaged base as %s\n", path);
     return error;
 }
 

@@ -157,7 +157,7 @@ static void forget_outsiders(struct node *node)
     }
     if (forgotten > 0)
         (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_INFO,
-                        "%u proofs against ids that are no members were forgotten",
+                        "%u proofs against ids that are not members were forgotten",
                         (unsigned)forgotten);
 }
 
