@@ -46,10 +46,9 @@ enum error report_folder_lock(const char *dir, struct problem *problem)
                        dir);
 }
 
-static void path_of(char out[static REPORT_PATH_BYTES], const char *dir, const char *name,
-                    const char *ending)
+static void path_of(char out[static REPORT_PATH_BYTES], const char *dir, const char *name)
 {
-    (void)snprintf(out, REPORT_PATH_BYTES, "%s/%s%s", dir, name, ending);
+    (void)snprintf(out, REPORT_PATH_BYTES, "%s/%s", dir, name);
 }
 
 static enum error cannot_write(const char *path, struct problem *problem)
@@ -64,7 +63,7 @@ enum error report_folder_write(const char *dir, const char *name,
                                struct problem *problem)
 {
     char path[REPORT_PATH_BYTES];
-    path_of(path, dir, name, "");
+    path_of(path, dir, name);
     FILE *file = fopen(path, "we");
     if (!file)
         return cannot_write(path, problem);
@@ -78,7 +77,7 @@ enum error report_folder_write(const char *dir, const char *name,
 char *report_folder_read(const char *dir, const char *name, size_t *bytes)
 {
     char path[REPORT_PATH_BYTES], *text = NULL;
-    path_of(path, dir, name, "");
+    path_of(path, dir, name);
     FILE *in = fopen(path, "re");
     if (!in)
         return NULL;

@@ -43,8 +43,6 @@ static void *begin(const struct experiment *experiment, const void *settings, ui
         .mean_progress = memory_new(parameters, sizeof *pairs->mean_progress),
         .shown = memory_new(parameters, sizeof *pairs->shown),
     };
-    CHECK(pairs->to && pairs->weights && pairs->progress && pairs->kept && pairs->mean_weights &&
-          pairs->mean_progress && pairs->shown);
     for (uint32_t i = 0; i < count; i++)
         memcpy(pairs->weights + i * parameters, start, parameters * sizeof *start);
     memcpy(pairs->shown, start, parameters * sizeof *start);

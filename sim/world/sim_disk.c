@@ -55,7 +55,6 @@ static struct sim_record *copy_of_part(const struct snapshot_record *record)
     const size_t bytes = part->parameters * sizeof(float);
     struct sim_record *copy =
         memory_new(sizeof *copy + learner_state_bytes(part->parameters, part->moments), 1);
-    CHECK(copy);
     copy->record = *record;
     struct learner_state *to = &copy->record.part;
     learner_state_init(to, copy + 1, part->parameters, part->moments);

@@ -112,6 +112,7 @@ double use_of(uint32_t i, uint32_t ms)
 double median_wait_ms(uint32_t ms)
 {
     static uint64_t waits[60000];
+    CHECK(ms <= 60000);
     for (uint32_t i = 0; i < ms; i++)
         waits[i] = net.waits[(net.waits_count - 1 - i) % 60000];
     return (double)u64_median_high(waits, ms) * 1e-3;

@@ -248,7 +248,6 @@ static void types_that_cannot_be_learned_are_refused(void **state)
 {
     (void)state;
     refuse_header(1, HEADER("'<f2'", "False", "(3,)"), ": holds float16, and of floats float32");
-    refuse_header(1, HEADER("'<f2'", "False", "(3,)"), ": holds float16, and of floats float32");
     refuse_header(1, HEADER("'>f2'", "False", "(3,)"), ": holds float16, and of floats float32");
     refuse_header(1, HEADER("'<c8'", "False", "(3,)"), ": holds complex64, and no complex");
     refuse_header(1, HEADER("'|O'", "False", "(3,)"), ": holds Python objects (|O)");
