@@ -206,10 +206,11 @@ static struct evaluated evaluated_of(const struct slice *part, const struct mode
         return (struct evaluated){.to = u32_min(most, tests)};
     }
     CHECK(part->index < part->count);
-    return (struct evaluated){
-        .from = (uint32_t)((uint64_t)tests * part->index / part->count),
-        .to = (uint32_t)((uint64_t)tests * (part->index + 1) / part->count),
-    };
+    const uint64_t from = (uint64_t)tests * part->index / part->count,
+                   to = (uint64_t)tests * (part->index + 1) / part->count;
+    /* With fewer samples than parts, several parts have the same sample. */
+    const bool is_empty = tests > 0 && from == to;
+    return (struct evaluated){.from = (uint32_t)from, .to = (uint32_t)(is_empty ? from + 1 : to)};
 }
 
 struct learner_options setup_learner_options(const struct config *config,

@@ -205,6 +205,16 @@ static void training_settings_reach_the_learner(void **state)
         const struct learner_options after = setup_learner_options(&changed, &made, 0, 700);
         must_follow(&to_learner[i], &before, &after);
     }
+    /* Of two test samples, each of seven parts has one. Without test samples, parts are empty. */
+    for (uint32_t i = 1; i <= 7; i++) {
+        char part[32];
+        (void)snprintf(part, sizeof part, "train.evaluate_part=%u/7", (unsigned)i);
+        set(&changed, part);
+        const struct learner_options of_two = setup_learner_options(&changed, &made, 0, 2);
+        assert_int_equal(of_two.test_to, of_two.test_from + 1);
+        assert_true(of_two.test_to <= 2);
+        assert_int_equal(setup_learner_options(&changed, &made, 0, 0).test_to, 0);
+    }
     const float start[] = {0};
     made.start = start;
     assert_ptr_equal(setup_learner_options(&plain, &made, 0, 700).start, start);
