@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what a site whose labels are mixed up costs a simulated swarm with unlike data.
 
-    python3 tests/bench/bench_mixed_labels.py build/hearsay [--seeds 3] [--honest 25] [--skews 0.3,0.1]
+    python3 tests/bench/bench_mixed_labels.py build/hearsay [--seeds 3] [--honest 25] [--skews 0.3,0.1] [--speed 400]
 
 First, of four and of eight sites one has shifted or shuffled labels. Prints the accuracy of the base,
 the difference in points from the same swarm without that site, how many seconds after the start of the
@@ -9,7 +9,7 @@ run the site warns, and how many others name it. The accuracy is on 3,000 test s
 the last third of the run and over the seeds. --set data.check_labels=no shows the cost without the check.
 
 Then plays honest swarms of four and eight sites, and counts the sites that hold their publications
-(goal: none) for each skew (Dirichlet).
+(goal: none) for each skew (Dirichlet). --speed 1200: one site is three times as fast as the others.
 
 Needs Fashion-MNIST (Debian: dataset-fashion-mnist). A run takes about 2 s of one processor.
 """
@@ -23,7 +23,7 @@ SCENARIO = """[scenario]
 about = One site may have mixed up its labels
 seconds = 60
 nodes = {good} good, 400 samples/s, up 20 Mbit/s, down 50 Mbit/s, region wan
-nodes = 1 bad, 400 samples/s, up 20 Mbit/s, down 50 Mbit/s, region wan
+nodes = 1 bad, {speed} samples/s, up 20 Mbit/s, down 50 Mbit/s, region wan
 link = wan wan, rtt 50 ms, jitter 5 ms
 evaluate_s = 5
 evaluate_samples = 3000
@@ -48,7 +48,7 @@ def play(options, sites, skew, fault, seed):
     """Returns the mean accuracy in percent, the seconds until a site warns of its labels (None: none does),
     and whether others name a site."""
     with tempfile.NamedTemporaryFile("w", prefix="mixed-", suffix=".conf") as file:
-        file.write(SCENARIO.format(good=sites - 1, skew=skew, fault=fault))
+        file.write(SCENARIO.format(good=sites - 1, speed=options.speed, skew=skew, fault=fault))
         file.flush()
         command = [options.hearsay, "sim", file.name, "--no-report", "--seed", str(seed), "--set",
                    f"data.seed={seed}"]
@@ -76,6 +76,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--honest", type=int, default=25)
     parser.add_argument("--skews", default="0.3,0.1")
+    parser.add_argument("--speed", type=int, default=400)
     parser.add_argument("--set", action="append", default=[])
     options = parser.parse_args()
     seeds = range(1, options.seeds + 1)

@@ -7,7 +7,6 @@
 #include "node/connection/settings.h"
 #include "node/labels_api.h"
 #include "node/membership/membership.h"
-#include "node/membership/shares.h"
 #include "node/rate/rate.h"
 #include "wire/message.h"
 
@@ -15,20 +14,23 @@
  * this node has. */
 #define EXCESS_ALL   0.2
 #define EXCESS_KNOWN 0.1
-/* With more agreement, or less variety among the classes that this node has, a comparison is
- * evidence that the labels agree. */
+/* With more agreement, or less variety among the classes that this node has, or uneven others, a
+ * comparison lowers the sum. */
 #define AGREEMENT_MOST 0.45
 #define VARIETY_LEAST  0.45
 #define STEP_MOST      0.3    /* maximum change of the sum by one comparison */
-#define STEP_ALIKE     (-0.1) /* the same, with that agreement or variety */
+#define STEP_AGREE     (-0.1) /* the same, in these cases */
 /* Bench: bench_mixed_labels.py. In 98 honest runs with Dirichlet 0.3, 0.1 and 0.05 the sum stays
  * below 0.31. With mixed up labels it passes CONTRADICTED_MOST within 20 s of training, except for
  * one of 45 runs. */
 #define CONTRADICTED_MOST 0.75
 #define CONTRADICTED_MAX  1.25
-/* Least number of other members that train, for a node to hold its publications: of two members,
- * neither is the majority. */
+/* Of two members, neither is the majority. A fast member teaches the base its own mixture of
+ * classes: with unlike data, honest nodes beside one that is three times as fast would be accused.
+ * So at least OTHERS_LEAST others must train, about equally fast: the ratio of their effective
+ * number (shares.h) to their number must be EVEN_LEAST. */
 #define OTHERS_LEAST 2
+#define EVEN_LEAST   0.8
 /* Time between two comparisons: at least COMPARE_NS, and this many times as long as one takes. */
 #define COMPARE_NS    SECOND_NS
 #define COMPARE_CALM  50 /* while the sum is 0 */
@@ -102,24 +104,16 @@ static void describe(struct own_labels *own, const struct label_fit *fit)
                    "; what the shared model calls %s is labelled %s", there, here);
 }
 
-/* Holds publications while the labels contradict the base and enough others train. */
-static void consider_hold(struct node *node)
-{
-    const uint32_t others = shares_training(membership_members(node), node->now_ns) - 1;
-    publish_schedule_hold(node, node->own_labels->contradict && others >= OTHERS_LEAST);
-}
-
 static void begin(struct node *node, const struct label_fit *fit)
 {
     struct own_labels *own = node->own_labels;
     describe(own, fit);
     own->contradict = true;
-    consider_hold(node);
     (void)notes_add(&node->notes, node->now_ns, NOTE_TRAINING, LEVEL_WARNING,
-                    "the labels of this node contradict the shared model (%s)%s: correct its "
-                    "labels or samples and start it again; if they are meant so, set "
-                    "data.check_labels = no",
-                    own->text, publish_schedule_is_held(node) ? ", so it publishes nothing" : "");
+                    "the labels of this node contradict the shared model (%s), so it publishes "
+                    "nothing: correct its labels or samples and start it again; if they are meant "
+                    "so, set data.check_labels = no",
+                    own->text);
 }
 
 static void end(struct node *node)
@@ -129,13 +123,32 @@ static void end(struct node *node)
                     "the labels of this node agree with the shared model again");
 }
 
-/* Returns by how much a comparison changes the sum. */
-static double evidence(const struct label_fit *fit)
+/* Returns true if several other members train, about equally fast. */
+static bool are_others_even(const struct node *node)
+{
+    const struct members *members = membership_members(node);
+    double count = 0, sum = 0, squares = 0;
+    for (uint32_t i = 1; i < members->count; i++) {
+        const struct member *member = &members->members[i];
+        const double rate = (double)member->record.samples_per_second;
+        if (!member->record.trains || !member_is_live(members, member, node->now_ns))
+            continue;
+        count++;
+        sum += rate;
+        squares += rate * rate;
+    }
+    return count >= OTHERS_LEAST && sum > 0 && sum * sum >= EVEN_LEAST * count * squares;
+}
+
+/* Returns by how much a comparison changes the sum. Uneven others end no contradiction. */
+static double evidence(const struct node *node, const struct label_fit *fit)
 {
     const double all = fit->all.confidence - fit->all.agreement - EXCESS_ALL;
     const double known = fit->known.confidence - fit->known.agreement - EXCESS_KNOWN;
-    const bool is_alike = fit->all.agreement > AGREEMENT_MOST || fit->known.variety < VARIETY_LEAST;
-    return fmin(fmin(all, known), is_alike ? STEP_ALIKE : STEP_MOST);
+    const bool agree = fit->all.agreement > AGREEMENT_MOST || fit->known.variety < VARIETY_LEAST;
+    if (!are_others_even(node))
+        return node->own_labels->contradict ? 0 : STEP_AGREE;
+    return fmin(fmin(all, known), agree ? STEP_AGREE : STEP_MOST);
 }
 
 void own_labels_on_fit(struct node *node, const struct label_fit *fit)
@@ -143,12 +156,12 @@ void own_labels_on_fit(struct node *node, const struct label_fit *fit)
     struct own_labels *own = node->own_labels;
     CHECK(own->is_comparing && fit->samples > 0);
     own->has_compared = true;
-    own->sum = fmin(fmax(own->sum + evidence(fit), 0), CONTRADICTED_MAX);
+    own->sum = fmin(fmax(own->sum + evidence(node, fit), 0), CONTRADICTED_MAX);
     if (!own->contradict && own->sum > CONTRADICTED_MOST)
         begin(node, fit);
     else if (own->contradict && own->sum == 0)
         end(node);
-    consider_hold(node);
+    publish_schedule_hold(node, own->contradict);
 }
 
 /* Tells each neighbour once in a conversation. */

@@ -5,7 +5,7 @@
  *     excess = confidence - agreement, among all classes and among those that this node has
  *     Σ min(excess_all - EXCESS_ALL, excess_known - EXCESS_KNOWN)    > CONTRADICTED_MOST
  *       ──► a warning, to this node's owner and to its neighbours
- *       ──► where two others train: publications are held, until the sum is 0
+ *       ──► publications are held, until the sum is 0
  *
  * The base is the sum of all members' progress. If it predicts with confidence what the labels here
  * deny, then the others call these samples by other names. The sum is a sequential test (CUSUM:
@@ -13,7 +13,8 @@
  *
  * With unlike data a base may prefer a class that only others have, and is as confident as with
  * mixed up labels. So it must also contradict among the classes that this node has, must tell some
- * of them apart (variety), and most samples must disagree. A node with a single class never
+ * of them apart (variety), most samples must disagree, and two others or more must train, about
+ * equally fast: the base prefers the classes of a fast member. A node with a single class never
  * contradicts. Not found are swaps of few classes, and mixed up labels whose classes, by their true
  * names, are almost all missing here.
  *
