@@ -25,6 +25,9 @@
  * one of 45 runs. */
 #define CONTRADICTED_MOST 0.75
 #define CONTRADICTED_MAX  1.25
+/* Comparisons with more agreement than AGREEMENT_MOST, beside even others, after which the labels
+ * are known to be right. A later contradiction can only come from the base. */
+#define AGREED_MOST 5
 /* Of two members, neither is the majority. A fast member teaches the base its own mixture of
  * classes: with unlike data, honest nodes beside one that is three times as fast would be accused.
  * So at least OTHERS_LEAST others must train, about equally fast: the ratio of their effective
@@ -38,6 +41,7 @@
 
 struct own_labels {
     double sum;           /* evidence, 0 .. CONTRADICTED_MAX */
+    uint32_t agreed;      /* comparisons with agreement; AGREED_MOST = comparisons have ended */
     bool contradict;      /* the sum has passed CONTRADICTED_MOST, and was not 0 since */
     bool is_comparing;    /* the PUBLISH under way requests a comparison */
     bool has_compared;    /* it began with one */
@@ -61,7 +65,8 @@ struct own_labels *own_labels_new(struct arena *arena)
 void own_labels_on_publish(struct node *node, struct publish_terms *terms)
 {
     struct own_labels *own = node->own_labels;
-    own->is_comparing = node->options.checks_labels && node->now_ns >= own->due_ns;
+    own->is_comparing = node->options.checks_labels && own->agreed < AGREED_MOST &&
+                        node->now_ns >= own->due_ns;
     own->has_compared = false;
     terms->compares_labels = own->is_comparing;
     if (own->is_comparing)
@@ -161,6 +166,8 @@ void own_labels_on_fit(struct node *node, const struct label_fit *fit)
         begin(node, fit);
     else if (own->contradict && own->sum == 0)
         end(node);
+    if (!own->contradict && fit->all.agreement > AGREEMENT_MOST && are_others_even(node))
+        own->agreed++;
     publish_schedule_hold(node, own->contradict);
 }
 

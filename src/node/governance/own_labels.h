@@ -9,7 +9,9 @@
  *
  * The base is the sum of all members' progress. If it predicts with confidence what the labels here
  * deny, then the others call these samples by other names. The sum is a sequential test (CUSUM:
- * Page 1954), so a wrong base in the first seconds is not enough.
+ * Page 1954), so a wrong base in the first seconds is not enough. Comparisons end when labels and base
+ * have agreed five times: labels do not change, so a base that contradicts them later is itself at
+ * fault, for example after an attack.
  *
  * With unlike data a base may prefer a class that only others have, and is as confident as with
  * mixed up labels. So it must also contradict among the classes that this node has, must tell some

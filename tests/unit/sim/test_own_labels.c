@@ -92,6 +92,18 @@ static void unlike_data_are_not_accused(void **state)
     }
 }
 
+/* Labels and base have agreed before one member ruins the base. */
+static void a_ruined_base_accuses_no_labels(void **state)
+{
+    (void)state;
+    play_lines("", "fault = poison desk/4, with noise 100, from 20 s to 38 s\n");
+    if (strstr(played.outcome.alarm_text, "the labels of this node"))
+        fail_msg("%s", played.outcome.alarm_text);
+    for (int i = 0; i < NODES; i++)
+        assert_false(is_named(i));
+    play_end(&played);
+}
+
 /* A restart gives the node its true labels again. */
 static void a_corrected_node_publishes_again(void **state)
 {
@@ -108,6 +120,7 @@ int main(void)
         cmocka_unit_test(shifted_labels_are_named_and_held),
         cmocka_unit_test(shuffled_labels_are_named_and_held),
         cmocka_unit_test(unlike_data_are_not_accused),
+        cmocka_unit_test(a_ruined_base_accuses_no_labels),
         cmocka_unit_test(a_corrected_node_publishes_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
