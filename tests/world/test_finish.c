@@ -89,7 +89,7 @@ static void progress_just_before_the_end_counts_as_its_average(void **state)
         move_weights(i, 1);
     finish_all(4);
     until(is_done, 0, 60 * SECOND_NS);
-    assert_true(fabs(mean_of_base(0) - before - 1) < 0.1);
+    assert_true(fabs(mean_of_base(0) - before - 1) < 0.05);
 }
 
 /* A publication carries at most four of 600 entries, so the nodes need many publications. Both
