@@ -15,8 +15,8 @@
 /* Text of the note of a node that joins alone, by join.certainty. */
 static const char *const WHY_ALONE[] = {
     [NOTE_GUESSED] = "no peer has answered; this node trains alone and keeps dialling",
-    [NOTE_UNREAD] = "peers close the connection without an answer: compare this node's swarm key "
-                    "with theirs; this node trains alone and keeps dialling",
+    [NOTE_UNREAD] = ("peers close the connection without an answer: compare this node's swarm key "
+                     "with theirs; this node trains alone and keeps dialling"),
     [NOTE_TOLD] = "peers have answered, but none accepts this node",
     [NOTE_LASTING] = "peers have answered, but none accepts this node",
 };
