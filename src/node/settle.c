@@ -26,6 +26,8 @@ void node_end_training(struct node *node)
 {
     CHECK(node->options.trains);
     publish_schedule_end_training(node);
+    (void)notes_add(&node->notes, node->now_ns, NOTE_TRAINING, LEVEL_INFO,
+                    "training has ended: train.samples_max is reached; this node only relays now");
 }
 
 void node_save_soon(struct node *node, uint64_t now_ns)

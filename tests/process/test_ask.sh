@@ -49,7 +49,9 @@ samples others 2 '|u1' 1 27 28
 samples floats 2 '<f4' 1 28 28
 start one --set node.answers=yes --set train.samples_max=3200 --set node.save_s=1
 ask_of one
-stopped() { shows one '"samples":3200,' && shows one '"trains":false,'; }
+stopped() {
+    shows one '"samples":3200,' && shows one '"trains":false,' && notes one 'samples_max is reached'
+}
 wait_for 30 'one to have learned' stopped
 wait_for 30 'one to save what it answers by' asks_of_saved
 "$hearsay" predict --json --top 10 --state "$dir/saved.safetensors" "$dir/images.npy" >"$dir/local.out"
