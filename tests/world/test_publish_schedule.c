@@ -318,6 +318,15 @@ static const struct publish_terms *terms_after(uint64_t span_ns)
     return &world.nodes[0].terms;
 }
 
+/* Returns the terms of node 0's next publication. */
+static const struct publish_terms *next_terms(void)
+{
+    const uint64_t before = told_by(0);
+    while (told_by(0) == before)
+        run(MS_NS);
+    return &world.nodes[0].terms;
+}
+
 static void statistics_are_held_back_then_moved_by_equal_shares_then_also_pulled(void **state)
 {
     (void)state;
@@ -328,15 +337,9 @@ static void statistics_are_held_back_then_moved_by_equal_shares_then_also_pulled
     assert_true(terms_after(60 * SECOND_NS)->statistics_share > 0);
     const double often = world.nodes[0].terms.statistics_pull;
     assert_true(often > 0 && often < 0.03); /* half a second of thirty */
-}
-
-/* Returns the terms of node 0's next publication. */
-static const struct publish_terms *next_terms(void)
-{
-    const uint64_t before = told_by(0);
-    while (told_by(0) == before)
-        run(MS_NS);
-    return &world.nodes[0].terms;
+    world_finish(&world, 0);
+    assert_true(next_terms()->statistics_share > 0);
+    assert_true(world.nodes[0].terms.statistics_pull == 0);
 }
 
 static void an_ended_member_counts_in_one_more_publication_of_statistics(void **state)

@@ -320,11 +320,14 @@ static double share_of_statistics(const struct node *node)
 
 /* Returns the pull of a publication (model/exchange/statistics.h). The pull takes effect over the
  * time STATISTICS_PULL_NS, however often the node publishes. There is none while shares are equal:
- * as long as the first movement of other nodes is on its way, each node would add a part of it. */
+ * as long as the first movement of other nodes is on its way, each node would add a part of it.
+ * There is none without steps either: the nodes' last publications would pull forever, each towards
+ * its own statistics. */
 static double statistics_pull(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
-    if (schedule->steps == 0 || node->now_ns - schedule->first_step_ns < STATISTICS_EQUAL_NS)
+    if (schedule->steps_since == 0 || leaving_stage(node) != STAGE_RUNNING ||
+        node->now_ns - schedule->first_step_ns < STATISTICS_EQUAL_NS)
         return 0;
     const double span = (double)(node->now_ns - schedule->published_ns);
     return 1 - exp(-fmin(span / (double)STATISTICS_PULL_NS, 1));
