@@ -29,7 +29,7 @@
 /* No further publication is needed if the value of each statistic must still move by at most
  * this. */
 #define STATISTIC_SMALL (1.0f / 64)
-/* The movement of a restored statistic counts from the base if it is farther than this from it. */
+/* If a restored statistic is farther than this from the base, its movement counts from the base. */
 #define STATISTIC_FAR 1.0f
 /* A statistic whose value moved by less counts as unmoved, because copies are rounded. A move below
  * NORM_EPSILON, which is ten times as large, changes a norm little. */

@@ -165,7 +165,7 @@ static struct record own_record(const struct node *node, uint64_t stamp)
         .renew_ms = (uint32_t)(member_gossip_period_ns(node) / MS_NS),
         .stage = leaving_stage(node),
         .trains = node->options.trains && joining_has_joined(node) && !has_finished(node) &&
-                  !publish_schedule_is_held(node) && publish_schedule_goes_on(node),
+                  publish_schedule_goes_on(node),
         .address = own_address(node),
     };
     CHECK(record.renew_ms > 0 && record.renew_ms <= RENEW_MS_MAX);

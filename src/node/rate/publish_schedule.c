@@ -441,11 +441,6 @@ void publish_schedule_hold(struct node *node, bool is_held)
     node->rate->schedule.is_held = is_held;
 }
 
-bool publish_schedule_is_held(const struct node *node)
-{
-    return node->rate->schedule.is_held;
-}
-
 uint64_t publish_schedule_samples(const struct node *node)
 {
     return node->rate->schedule.samples;
@@ -463,7 +458,7 @@ void publish_schedule_end_training(struct node *node)
 
 bool publish_schedule_goes_on(const struct node *node)
 {
-    return !node->rate->schedule.training_is_over;
+    return !node->rate->schedule.training_is_over && !node->rate->schedule.is_held;
 }
 
 double publish_schedule_samples_per_s(const struct node *node)

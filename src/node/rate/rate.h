@@ -108,7 +108,6 @@ void publish_schedule_hurry(struct node *node);
 /* Holds all later publications, or ends that: they are empty, and the learner drops its progress.
  */
 void publish_schedule_hold(struct node *node, bool is_held);
-bool publish_schedule_is_held(const struct node *node);
 
 /* Values of a publication that other folders determine. */
 struct publish_facts {
@@ -133,7 +132,7 @@ uint64_t publish_schedule_samples(const struct node *node);
 bool publish_schedule_holds_statistics(const struct node *node);
 /* Records that the learner makes no more steps. */
 void publish_schedule_end_training(struct node *node);
-/* Returns true if the learner may make more steps. */
+/* Returns true if the learner may make more steps, and publications are not held. */
 bool publish_schedule_goes_on(const struct node *node);
 /* Returns the samples per second that this node learns, a moving average; 0 = unknown. */
 double publish_schedule_samples_per_s(const struct node *node);
