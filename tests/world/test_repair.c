@@ -17,6 +17,15 @@
 static struct puppet teller, shower;
 static uint32_t shown;  /* number of rumors that the shower announces of each incarnation */
 static uint32_t wanted; /* incarnations of which node 0 requested rumors, one bit each */
+/* Incarnations of which node 0 requested rumors from the teller, one bit each. */
+static uint32_t wanted_of_teller;
+
+static void on_heard_by_teller(struct puppet *puppet, const struct message *message)
+{
+    for (uint32_t incarnation = 1; incarnation <= INCARNATIONS; incarnation++)
+        if (message->kind == WANT && message->tag == origin_tag(puppet->identity.id, incarnation))
+            wanted_of_teller |= 1u << incarnation;
+}
 
 /* Records in `wanted` the incarnation of which a WANT requests a shown rumor. A WANT before a
  * MEMBER_QUERY about its origin only checks that the origin is alive, so it does not count. */
@@ -46,7 +55,8 @@ static int puppets_meet(void **state)
     puppet_init(&teller, 0, 77);
     puppet_init(&shower, 0, 78);
     shower.on_heard = on_heard;
-    shown = wanted = 0;
+    teller.on_heard = on_heard_by_teller;
+    shown = wanted = wanted_of_teller = 0;
     puppet_meet(&teller);
     puppet_hello(&teller);
     puppet_meet(&shower);
@@ -91,9 +101,9 @@ static void say_rumor(struct puppet *mouth, uint64_t incarnation, uint32_t seq)
     puppet_say_bulk(mouth, RUMOR, rumor, make_rumor(incarnation, seq, rumor));
 }
 
-/* Makes the shower announce the first `next` rumors of the teller's incarnations 1 to
+/* Makes a puppet announce the first `next` rumors of the teller's incarnations 1 to
  * `incarnations`. */
-static void show(uint32_t incarnations, uint32_t next)
+static void show_by(struct puppet *puppet, uint32_t incarnations, uint32_t next)
 {
     uint8_t entries[INCARNATIONS * VERSION_ENTRY_BYTES];
     shown = next;
@@ -104,7 +114,22 @@ static void show(uint32_t incarnations, uint32_t next)
         version_entry_put(entries + (incarnation - 1) * VERSION_ENTRY_BYTES,
                           origin_tag(teller.identity.id, incarnation), next, last.hash);
     }
-    puppet_say_bulk(&shower, VERSION, entries, incarnations * VERSION_ENTRY_BYTES);
+    puppet_say_bulk(puppet, VERSION, entries, incarnations * VERSION_ENTRY_BYTES);
+}
+
+static void show(uint32_t incarnations, uint32_t next)
+{
+    show_by(&shower, incarnations, next);
+}
+
+/* Sends the teller's record with this stamp. A new record makes the teller node 0's parent. */
+static void say_record(uint64_t stamp)
+{
+    uint8_t bytes[RECORD_BYTES];
+    struct record record = puppet_record(&teller);
+    record.stamp = stamp;
+    record_create(&record, &teller.identity, teller.context, bytes);
+    puppet_say_bulk(&teller, MEMBER_UPDATE, bytes, sizeof bytes);
 }
 
 /* Makes the shower repeatedly announce two rumors of each incarnation. Returns the incarnations of
@@ -183,6 +208,34 @@ static void a_neighbour_that_catches_up_is_not_replaced(void **state)
     assert_int_equal(wanted, 0);
 }
 
+/* The teller becomes node 0's parent again and again by its records. It has the first rumor, which
+ * did not arrive, and the shower never sends it. */
+static void a_parent_by_its_records_is_asked_too(void **state)
+{
+    (void)state;
+    for (uint32_t part = 0; part < 100 && wanted_of_teller == 0; part++) {
+        say_record(2 + part);
+        show_by(&teller, 1, 2);
+        show(1, 2);
+        run(SECOND_NS / 10);
+    }
+    assert_int_equal(wanted_of_teller, 1u << 1);
+}
+
+/* After the shower's GONE, node 0 asks the origin of the rumors and not its third neighbour. */
+static void after_a_gone_the_origin_is_asked(void **state)
+{
+    (void)state;
+    for (uint32_t incarnation = 1; incarnation <= INCARNATIONS; incarnation++) {
+        say_rumor(&teller, incarnation, 0);
+        puppet_say(&shower, &(struct message){.kind = GONE,
+                                              .tag = origin_tag(teller.identity.id, incarnation),
+                                              .seq = 1});
+        run(SECOND_NS / 10);
+    }
+    assert_int_equal(wanted_of_teller, (2u << INCARNATIONS) - 2);
+}
+
 /* A copy of node 0's machine publishes with node 0's identity. If node 0 kept the rumor, it could
  * not start that incarnation itself. */
 static void ignores_a_rumor_of_our_future_incarnation(void **state)
@@ -205,6 +258,8 @@ int main(void)
         WITH_PUPPETS(a_neighbour_that_sends_nothing_is_asked_for_other_rumors),
         WITH_PUPPETS(a_neighbour_that_falls_behind_is_replaced),
         WITH_PUPPETS(a_neighbour_that_catches_up_is_not_replaced),
+        WITH_PUPPETS(a_parent_by_its_records_is_asked_too),
+        WITH_PUPPETS(after_a_gone_the_origin_is_asked),
         WITH_PUPPETS(ignores_a_rumor_of_our_future_incarnation),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

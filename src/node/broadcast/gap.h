@@ -12,7 +12,8 @@ struct gap {
     uint32_t missing_gap;      /* number of missing rumors at missing_since_ns */
     uint64_t missing_since_ns; /* time of the last check of this gap */
     uint64_t missing_from;     /* conn of a neighbour that has the missing rumors */
-    uint64_t asked_ns;         /* time of the last request to our parent; 0 = never */
+    uint64_t asked_ns;         /* time of the last request; 0 = never */
+    uint64_t asked_conn;       /* conn of the neighbour that got the last request */
     /* Time when repair.c last changed the parent; 0 = never, or a GONE came since. */
     uint64_t changed_ns;
     uint32_t changed_to; /* value of missing_to at changed_ns */

@@ -55,9 +55,10 @@ void repair_note_missing(struct node *node, struct origin *origin, uint32_t to,
         look_again(node, origin);
     }
     gap->missing_to = u32_max(gap->missing_to, to);
-    if (is_first || from->conn != origin->parent_conn ||
-        !connection_open_peer(node, gap->missing_from))
-        gap->missing_from = from->conn; /* preferably a neighbour that is not our parent */
+    /* Prefers a neighbour other than the one that was asked last. Our parent may never have been
+     * asked: it also becomes our parent by sending a record. */
+    if (is_first || from->conn != gap->asked_conn || !connection_open_peer(node, gap->missing_from))
+        gap->missing_from = from->conn;
     gap->shown_ns = node->now_ns;
     if (gap->behind_ns == 0) {
         gap->behind_ns = node->now_ns;
@@ -113,9 +114,11 @@ static bool want(struct node *node, const struct peer *peer, uint64_t tag, uint3
 bool repair_ask(struct node *node, const struct peer *peer, uint32_t origin_index)
 {
     CHECK(origin_index < node->broadcast->versions.count);
-    const struct origin *origin = &node->broadcast->versions.origins[origin_index];
+    struct origin *origin = &node->broadcast->versions.origins[origin_index];
     if (!want(node, peer, origin->tag, origin->next))
         return false;
+    origin->gap.asked_ns = node->now_ns;
+    origin->gap.asked_conn = peer->conn;
     bit_set(broadcast_neighbour(node, peer)->pruned, origin_index, false);
     return true;
 }
@@ -152,6 +155,26 @@ void repair_slice(struct node *node, const struct peer *from, const struct messa
     }
 }
 
+/* Returns the neighbour to ask after this one has answered GONE for the origin: first the origin
+ * itself, whose log has its own rumors, then the neighbours in turn. NULL if there is no other. */
+static const struct peer *next_to_ask(const struct node *node, const struct peer *from,
+                                      const struct origin *origin)
+{
+    const struct peer *itself =
+        origin->gap.gone == 1 ? connection_by_id(node, origin->id, from) : NULL;
+    const struct peer *peer, *first = NULL;
+    if (itself && broadcast_is_together(node, itself))
+        return itself;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
+        if (peer == from || !broadcast_is_together(node, peer))
+            continue;
+        if (i > connection_slot(node, from))
+            return peer;
+        first = first ? first : peer;
+    }
+    return first;
+}
+
 /* The log of a node that took over a base lacks that base's rumors, so this node asks another
  * neighbour. After GONE_ENOUGH answers, or more answers than half of the number of neighbours, the
  * rumor counts as being only in bases. For an unknown origin, one answer is enough. */
@@ -164,9 +187,8 @@ bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, ui
     if (!origin || ++origin->gap.gone >= GONE_ENOUGH ||
         origin->gap.gone * 2 > connection_neighbours(node))
         return true;
-    const struct peer *other = connection_random(node);
-    CHECK(other); /* at least the neighbour `from` is connected */
-    if (other != from)
+    const struct peer *other = next_to_ask(node, from, origin);
+    if (other)
         (void)repair_ask(node, other, broadcast_index(node, origin));
     origin->gap.changed_ns = 0; /* the present parent no longer counts as new (is_to_come) */
     return false;
@@ -199,15 +221,14 @@ static bool change_parent(struct node *node, const struct peer *peer, struct ori
         origin->gap.changed_to = origin->gap.missing_to;
     }
     origin->parent_conn = peer->conn;
-    origin->gap.asked_ns = node->now_ns;
     return true;
 }
 
-/* Returns true if the rumors that were requested from our parent may still be in its queue. */
+/* Returns true if the rumors that were requested last may still be in the neighbour's queue. */
 static bool is_awaited(const struct node *node, const struct origin *origin)
 {
     CHECK(origin->gap.asked_ns <= node->now_ns);
-    const struct peer *asked = connection_open_peer(node, origin->parent_conn);
+    const struct peer *asked = connection_open_peer(node, origin->gap.asked_conn);
     return asked && origin->gap.asked_ns > 0 &&
            node->now_ns - origin->gap.asked_ns < AGAIN_NS + asked->rtt_ns;
 }
