@@ -110,6 +110,29 @@ static void accepts_longer_publications_of_unknown_members(void **state)
     must_find_who();
 }
 
+/* The base moves back when an expelled member's rumors are removed, so all members learn more at
+ * once. Their publications arrive between two reviews. */
+static void accepts_longer_publications_of_all_at_once(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        let_all_publish(0.5, 0.5, 1, 1);
+    for (int i = 0; i < 4; i++) {
+        for (uint32_t origin_index = 0; origin_index < NODES; origin_index++)
+            if (!is_own(origin_index))
+                byzantine_on_rumor(node, &(struct rumor_step){.origin_index = origin_index,
+                                                              .seq = seq,
+                                                              .length = 20,
+                                                              .samples = 100});
+        seq++;
+        node->now_ns += SECOND_NS / 5;
+    }
+    assert_null(byzantine_next(node));
+    for (int i = 0; i < 10; i++)
+        let_all_publish(0.5, 0.5, 1, 1);
+    assert_null(byzantine_next(node));
+}
+
 static void accepts_larger_moves_of_members_that_just_met(void **state)
 {
     (void)state;
@@ -359,6 +382,7 @@ int main(void)
         TOLD(judges_many_rumors_at_once_by_their_samples),
         TOLD(accepts_longer_publications_after_a_separation),
         TOLD(accepts_longer_publications_of_unknown_members),
+        TOLD(accepts_longer_publications_of_all_at_once),
         TOLD(accepts_larger_moves_of_members_that_just_met),
         TOLD(accepts_larger_moves_of_faster_learners),
         TOLD(accepts_any_single_publication),

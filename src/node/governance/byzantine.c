@@ -228,17 +228,25 @@ static double allowed(const struct node *node, const struct origin *origin, doub
     return LONG * typical * sqrt(fmin(fmax(faster(node, origin), 1), fmin(most, FASTER_MOST)));
 }
 
+static double positive_median(struct node *node,
+                              double (*at)(const struct node *, const struct account *));
+static double latest_length_at(const struct node *node, const struct account *account);
+
 /* Judges the member's publications when the next one starts: the last one is complete now, and most
- * other members' publications of that time have arrived. */
-static void judge(const struct node *node, struct account *account)
+ * other members' publications of that time have arrived. A long publication is also compared with
+ * these: after the removal of an expelled member's rumors, all members learn more at once. */
+static void judge(struct node *node, struct account *account)
 {
     const struct origin *origin = latest_of(node, account);
-    const double most = allowed(node, origin, node->byzantine->typical_length);
+    double most = allowed(node, origin, node->byzantine->typical_length);
     if (most == 0 || account->is_partial || !(account->counts || account->is_first))
         return;
     CHECK(account->pieces > 0);
     const struct size *size = account->counts ? &account->usual_size : &account->size;
-    const double by = length_of(node, origin, size) / most - 1;
+    const double length = length_of(node, origin, size);
+    if (length > most)
+        most = fmax(most, allowed(node, origin, positive_median(node, latest_length_at)));
+    const double by = length / most - 1;
     if (account->counts || by > BEYOND_MOST)
         count(&account->beyond, fmin(by, BEYOND_MOST), account->began[0]);
 }
@@ -349,7 +357,7 @@ static double credited(const struct node *node, struct account *account,
 /* Starts to judge a new incarnation of the member. It may have trained alone, so its first rumors
  * are judged as one publication, and count only if they exceed the permitted length more than 1 +
  * BEYOND_MOST times. This also catches a member that restarts before every attack. */
-static void begin_stream(const struct node *node, struct account *account, uint32_t origin_index)
+static void begin_stream(struct node *node, struct account *account, uint32_t origin_index)
 {
     CHECK(account->came_ns > 0 && account->origin_index != origin_index);
     judge(node, account);
@@ -360,10 +368,6 @@ static void begin_stream(const struct node *node, struct account *account, uint3
     account->pieces = 0;
     account->was_returned = false;
 }
-
-static double positive_median(struct node *node,
-                              double (*at)(const struct node *, const struct account *));
-static double latest_length_at(const struct node *node, const struct account *account);
 
 /* Computes latest_length while it is unknown, at most every 20 ms, because byzantine_review does so
  * only once a second. */
