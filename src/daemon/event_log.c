@@ -204,7 +204,9 @@ static void print_status(const struct event_log *report, uint64_t now_ns,
     if (reach_is_alone(&report->reach, now_ns))
         (void)fprintf(stderr, "alone: no neighbour for %.0f s (%s); ",
                       reach_alone_s(&report->reach, now_ns), report->reach.why);
-    if (stats->steps == 0)
+    if (!stats->trains)
+        (void)fprintf(stderr, "%" PRIu64 " steps, only relaying, ", stats->steps);
+    else if (stats->steps == 0)
         (void)fprintf(stderr, "not training, %s, ",
                       stats->neighbours ? "receiving the swarm's base" : "no neighbour");
     else
@@ -227,7 +229,7 @@ static bool is_line_due(const struct event_log *report, uint64_t now_ns,
         return false;
     if (report->printed_ns)
         return now_ns - report->printed_ns >= STATUS_LINE_NS;
-    return stats->steps == 0 || stats->samples_per_second > 0;
+    return !stats->trains || stats->steps == 0 || stats->samples_per_second > 0;
 }
 
 void event_log_status(struct event_log *report, uint64_t now_ns, const struct node_stats *stats,

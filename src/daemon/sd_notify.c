@@ -115,7 +115,9 @@ void sd_notify_status(struct sd_notify *sd_notify, uint64_t now_ns, const struct
 {
     char doing[96];
     char text[320];
-    if (stats->steps > 0)
+    if (!stats->trains)
+        (void)strcpy(doing, "only relaying");
+    else if (stats->steps > 0)
         (void)snprintf(doing, sizeof doing, "%.0f samples/s, loss %.4f", stats->samples_per_second,
                        loss);
     else

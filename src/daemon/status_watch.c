@@ -96,6 +96,7 @@ static const struct field STATS[] = {
     FIELD(node_stats, duplicates, "duplicates", FIELD_U64),
     FIELD(node_stats, waiting, "waiting", FIELD_U64),
     FIELD(node_stats, lag_ns, "lag_s", FIELD_SPAN),
+    FIELD(node_stats, trains, "trains", FIELD_FLAG),
     FIELD(node_stats, steps, "steps", FIELD_U64),
     FIELD(node_stats, samples, "samples", FIELD_U64),
     FIELD(node_stats, samples_per_second, "samples_per_second", FIELD_REAL),
@@ -423,7 +424,6 @@ static void put_facts(json_t *page, const struct status_facts *facts, uint64_t n
     json_put(page, "address", json_of_address(&listen));
     json_put(page, "incarnation", json_integer((json_int_t)options->incarnation));
     json_put(page, "uptime_s", json_real(json_seconds_since(now_ns, facts->start_ns)));
-    json_put(page, "trains", json_boolean(options->trains));
     json_put(page, "parameters", json_integer((json_int_t)options->parameters));
     json_put(page, "checkpoint_age_s", json_real(facts->checkpoint_age_s));
     json_put(page, "rss_bytes", json_integer((json_int_t)rss_bytes()));

@@ -250,7 +250,7 @@ void node_member(const struct node *node, uint64_t now_ns, uint32_t i, struct no
         .trains = record->trains,
         .samples = record->samples,
         .digest = record->digest,
-        .samples_per_second = (double)record->samples_per_second,
+        .samples_per_second = record->trains ? (double)record->samples_per_second : 0,
         .uplink = (double)record->uplink,
         .ingress = (double)record->ingress,
         .lag_ns = record->lag_ms * MS_NS,

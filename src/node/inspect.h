@@ -5,10 +5,12 @@
 #include "node/node.h"
 
 struct node_stats {
+    bool trains; /* false = the node only relays, has ended training, or its labels are wrong */
     uint64_t steps;
     uint64_t samples;          /* samples that this node learned since its start */
     double samples_per_second; /* samples learned per second, moving average; 0 = unknown */
-    double share; /* this node's share of the training at its last publication, 0 .. 1 */
+    /* this node's share of the training at its last publication, 0 .. 1; 0 = it does not train */
+    double share;
     /* Present mean time between publications, in seconds (outer_step.h). */
     double interval_s;
     double gain; /* present gain of publications (outer_step.h) */
@@ -145,13 +147,13 @@ struct node_member {
     bool left;
     bool trains; /* false = the member only relays, has not joined yet, or has ended training */
     uint64_t samples;
-    uint64_t digest; /* digest of the member's base */
-    double samples_per_second;
-    double uplink;     /* bytes per second that the member's links carry, a lower bound */
-    double ingress;    /* highest recent bytes per second that the member received */
-    uint64_t lag_ns;   /* time for which the member has missed a rumor */
-    uint64_t heard_ns; /* time when the member's last record or rumor arrived */
-    uint64_t met_ns;   /* time when the member's first record arrived */
+    uint64_t digest;           /* digest of the member's base */
+    double samples_per_second; /* 0 = unknown, or the member does not train */
+    double uplink;             /* bytes per second that the member's links carry, a lower bound */
+    double ingress;            /* highest recent bytes per second that the member received */
+    uint64_t lag_ns;           /* time for which the member has missed a rumor */
+    uint64_t heard_ns;         /* time when the member's last record or rumor arrived */
+    uint64_t met_ns;           /* time when the member's first record arrived */
 };
 uint32_t node_members(const struct node *node);
 /* A member's contribution to the base, over all its incarnations. node_contributions fills

@@ -100,7 +100,8 @@ void node_leave(struct node *node, uint64_t now_ns)
     leaving_ask(node);
     node->leave->hurry_ns = now_ns;
     (void)notes_add(&node->notes, now_ns, NOTE_LEAVING, LEVEL_INFO,
-                    leaving_stage(node) == STAGE_RUNNING
+                    !node->options.trains ? "leaving: this node only relays"
+                    : leaving_stage(node) == STAGE_RUNNING && publish_schedule_goes_on(node)
                         ? "leaving: training ends, and this node publishes its last progress"
                         : "leaving: training had already ended");
     if (leaving_stage(node) == STAGE_RUNNING)

@@ -50,9 +50,11 @@ samples floats 2 '<f4' 1 28 28
 start one --set node.answers=yes --set train.samples_max=3200 --set node.save_s=1
 ask_of one
 stopped() {
-    shows one '"samples":3200,' && shows one '"trains":false,' && notes one 'samples_max is reached'
+    shows one '"samples":3200,"samples_per_second":0\.0,"share":0\.0,' &&
+        ! says "$dir/page.out" '"trains":true' && notes one 'samples_max is reached'
 }
 wait_for 30 'one to have learned' stopped
+expect 0 'training   off after 3,200 samples: this node relays only' "$hearsay" status --state "$dir/one"
 wait_for 30 'one to save what it answers by' asks_of_saved
 "$hearsay" predict --json --top 10 --state "$dir/saved.safetensors" "$dir/images.npy" >"$dir/local.out"
 python3 - "$dir/remote.out" "$dir/local.out" <<'PYTHON' || fail 'the answers differ from those of the saved model'

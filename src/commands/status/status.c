@@ -139,7 +139,11 @@ static void print_alarm(FILE *out, const json_t *page)
 static void print_training(FILE *out, const json_t *page)
 {
     if (!flag_of(page, "trains")) {
-        (void)fprintf(out, "  training   off: this node relays only\n");
+        if (real_of(page, "samples") > 0)
+            (void)fprintf(out, "  training   off after %s samples: this node relays only\n",
+                          whole(page, "samples").text);
+        else
+            (void)fprintf(out, "  training   off: this node relays only\n");
         return;
     }
     (void)fprintf(out, "  training   %s samples, %s samples/s, loss %s, share %s\n",

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "frame/bytes.h"
+#include "node/lifecycle/lifecycle.h"
 #include "node/rate/rate_private.h"
 
 size_t rate_arena_bytes(const struct node_options *options)
@@ -86,10 +87,12 @@ void rate_stats(const struct node *node, struct node_stats *stats)
 {
     const struct budget *budget = &node->rate->budget;
     const struct publish_schedule *schedule = &node->rate->schedule;
+    stats->trains = node->options.trains && publish_schedule_goes_on(node) &&
+                    publishing_state(node) != PUBLISHING_OVER;
     stats->steps = schedule->steps;
     stats->samples = schedule->samples;
-    stats->samples_per_second = schedule->samples_per_s;
-    stats->share = schedule->share;
+    stats->samples_per_second = schedule->training_is_over ? 0 : schedule->samples_per_s;
+    stats->share = stats->trains ? schedule->share : 0;
     stats->interval_s = schedule->outer_step.interval_s;
     stats->gain = publish_gain(schedule);
     stats->beta = publish_schedule_beta(node);

@@ -174,6 +174,9 @@ static void a_node_is_described_in_few_lines(void **state)
     set(page, "lag_s", json_real(0));
     set(page, "checkpoint_age_s", json_real(61));
     assert_says(status_print_node, page, "  address    only dials\n");
+    assert_says(status_print_node, page,
+                "  training   off after 1,234,567 samples: this node relays only\n");
+    set(page, "samples", json_integer(0));
     assert_says(status_print_node, page, "  training   off: this node relays only\n");
     assert_says(status_print_node, page, "3 waiting, no lag\n");
     assert_says(status_print_node, page, "checkpoint 1m01s old\n");

@@ -85,8 +85,10 @@ static void talk_once(void)
     for (uint64_t second = 1; second <= 60; second++) {
         if (second == 31)
             event_log_note(&report, &note);
-        const struct node_stats stats = {
-            .steps = second, .samples_per_second = 1, .neighbours = second == 30};
+        const struct node_stats stats = {.trains = second < 50,
+                                         .steps = second,
+                                         .samples_per_second = 1,
+                                         .neighbours = second == 30};
         event_log_status(&report, second * SECOND_NS, &stats, 0.5);
     }
     event_log_close(&report);
@@ -104,6 +106,7 @@ static void a_node_that_reaches_nobody_says_so_in_its_line(void **state)
     assert_non_null(strstr(said, "   30.000 31 steps"));
     assert_non_null(strstr(said, "   40.000 alone: no neighbour for 11 s "
                                  "(192.0.2.7:1 is no longer a neighbour: left); "));
+    assert_non_null(strstr(said, "left); 51 steps, only relaying, neighbours 0, "));
 }
 
 static void a_node_without_peers_or_without_a_failed_call_is_not_alone(void **state)

@@ -175,7 +175,8 @@ static void only_whom_the_watchdog_means_answers_it(void **state)
 static void the_status_is_one_line_for_a_person(void **state)
 {
     (void)state;
-    struct node_stats stats = {.neighbours = 3, .members_live = 5, .rumors_received = 17};
+    struct node_stats stats = {
+        .trains = true, .neighbours = 3, .members_live = 5, .rumors_received = 17};
     const struct reach reach = {.peers = 1, .why = "192.0.2.1:7770 refused"};
     struct sd_notify sd_notify;
     listen_at(manager.name);
@@ -193,6 +194,10 @@ static void the_status_is_one_line_for_a_person(void **state)
     sd_notify_status(&sd_notify, REACH_ALONE_NS, &stats, 0.31234, &reach);
     assert_string_equal(heard(), "STATUS=alone: no neighbour; 812 samples/s, "
                                  "loss 0.3123, neighbours 0, members 5, published 9, received 17");
+    stats.trains = false;
+    sd_notify_status(&sd_notify, 0, &stats, 0.31234, &reach);
+    assert_string_equal(heard(),
+                        "STATUS=only relaying, neighbours 0, members 5, published 9, received 17");
     sd_notify_close(&sd_notify);
 }
 
