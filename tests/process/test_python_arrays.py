@@ -46,7 +46,7 @@ class Arrays(unittest.TestCase):
                                     exchange__gain=1, exchange__beta=0)
 
     def test_a_statistic_that_names_no_array_is_refused_with_similar_names(self):
-        with self.assertRaisesRegex(ValueError, "has 'wieght', which names no array: .* are weight, bias"):
+        with self.assertRaisesRegex(ValueError, "has 'wieght', which names no array: .* are weight$"):
             hearsay.ArrayNode(arrays(), statistics=['wieght'], settings=self.settings('a'))
 
     def test_two_learn_one_plane(self):
@@ -94,6 +94,17 @@ class Arrays(unittest.TestCase):
                 self.assertEqual(late.info().digest, first.info().digest)
                 np.testing.assert_array_equal(late.arrays()['weight'], first.base()['weight'])
                 self.assertGreater(np.abs(late.arrays()['weight']).max(), 0.01)
+
+    def test_sys_exit_leaves_in_order(self):
+        """A node whose context `sys.exit` ends publishes what it has learned since its last publication."""
+        with make(self.settings('first')) as first:
+            with self.assertRaises(SystemExit), make(self.settings('late', [address(first)])) as late:
+                now, rng = late.arrays(), np.random.default_rng(1)
+                for _ in range(100):
+                    now, loss = learn(now, rng)
+                    now = late.step(now, 32, loss)
+                sys.exit(0)
+            self.assertEqual(first.info().swarm_samples, 100 * 32)
 
     def test_keeps_writes_between_steps(self):
         """A node that does not train saves and settles before its first step, and reads the base between two

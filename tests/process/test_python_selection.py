@@ -318,11 +318,11 @@ class SelectionOfTensors(unittest.TestCase):
 
     def test_names_that_match_no_tensor_are_refused(self):
         for option in 'share', 'private', 'buffers':
-            with self.assertRaisesRegex(ValueError, f"{option} has 'nothing'"):
+            with self.assertRaisesRegex(ValueError, f"{option} has 'nothing'.*: the names are (body, norm, head(, book)?|norm, book)$"):
                 self.make('a', **{option: ['nothing']})
         for option, wrong, similar in (('private', 'bdy', 'body'), ('share', 'head.wieght', 'head.weight'),
                                        ('buffers', 'book.cod', 'book.code'), ('buffers', 'bk', 'book')):
-            with self.assertRaisesRegex(ValueError, f'{wrong}.*: the most similar names are {similar}, '):
+            with self.assertRaisesRegex(ValueError, f'{wrong}.*: the most similar names are {similar}'):
                 self.make('a', **{option: [wrong]})
         with self.assertRaisesRegex(ValueError, 'names no buffer of the model$'):
             self.make('a', model=nn.Linear(2, 2), buffers=['weight'])

@@ -11,7 +11,7 @@ import numpy
 
 from hearsay import _library
 from hearsay import signals as _signals
-from hearsay.errors import Error, Terminated
+from hearsay.errors import Error
 from hearsay.handle import (
     Finished,
     Handle,
@@ -140,7 +140,7 @@ class ArrayNode:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        is_wanted = kind is None or issubclass(kind, (KeyboardInterrupt, Terminated))
+        is_wanted = kind is None or issubclass(kind, (KeyboardInterrupt, SystemExit))
         try:
             self.close(None if is_wanted else 0)
         except Exception:

@@ -31,11 +31,17 @@ log = logging.getLogger("hearsay")
 
 
 def similar(word: str, names: Iterable[str]) -> str:
-    """Returns the names that are most similar to a word which is none of them, as the end of a message;
-    "" if there are no names."""
-    found = difflib.get_close_matches(word, {*names}, cutoff=0)
-    return f": the most similar names are {', '.join(found)}" if found else ""
+    """Returns the names that are similar to a word which is none of them, as the end of a message.
+    If no name is similar, returns the first names without a point; "" if there are no names."""
+    known = list(dict.fromkeys(names))
+    if found := difflib.get_close_matches(word, known):
+        return f": the most similar names are {', '.join(found)}"
+    first = [name for name in known if "." not in name]
+    more = ", …" if len(first) > _NAMES_MOST else ""
+    return f": the names are {', '.join(first[:_NAMES_MOST])}{more}" if first else ""
 
+
+_NAMES_MOST = 12  # names in a message about an unknown name
 
 # Longest wait inside the library. Between two such waits Python runs signal handlers (Ctrl+C).
 _WAIT_S = 0.2

@@ -6,7 +6,6 @@ from typing import Any
 
 import lightning
 
-from hearsay.errors import Terminated
 from hearsay.torch_node import Node
 
 
@@ -52,7 +51,7 @@ class SwarmCallback(lightning.Callback):
         self._end(None)
 
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
-        self._end(None if isinstance(exception, (KeyboardInterrupt, Terminated)) else 0)
+        self._end(None if isinstance(exception, (KeyboardInterrupt, SystemExit)) else 0)
 
     def _end(self, grace: float | None) -> None:
         if self.node is not None:

@@ -16,7 +16,7 @@ import torch
 
 from hearsay import _library
 from hearsay import signals as _signals
-from hearsay.errors import Closed, Ended, Refused, Terminated, Unsupported, error_of
+from hearsay.errors import Closed, Ended, Refused, Unsupported, error_of
 from hearsay.handle import (
     Finished,
     Handle,
@@ -133,7 +133,7 @@ class Node:
     a counted step: in `count` or at the end of the optimizer's step, whichever comes later.
 
     As a context it joins at the start and leaves at the end. If an exception other than
-    KeyboardInterrupt or Terminated ends the context, the node leaves without grace time.
+    KeyboardInterrupt or SystemExit ends the context, the node leaves without grace time.
 
     model      the model, already on its device; a DistributedDataParallel is one node, on rank 0
     optimizer  optimizer whose steps count as progress; None: the script calls `step` instead
@@ -254,7 +254,7 @@ class Node:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        is_wanted = kind is None or issubclass(kind, (KeyboardInterrupt, Terminated))
+        is_wanted = kind is None or issubclass(kind, (KeyboardInterrupt, SystemExit))
         try:
             self.close(None if is_wanted else 0)
         except Exception as error:
