@@ -253,8 +253,9 @@ static void note_failed(struct node *node, const struct peer *peer, const char *
     if (peer->dialled)
         note =
             notes_add(&node->notes, node->now_ns, peer->differs ? NOTE_MISMATCH : NOTE_DIAL_FAILED,
-                      failure_level(peer, &dialed), "cannot be reached: %s (try %u)", why,
-                      (unsigned)dialed.failures + 1);
+                      failure_level(peer, &dialed), "%s: %s (try %u)",
+                      certainty == NOTE_GUESSED ? "cannot be reached" : "cannot become a neighbour",
+                      why, (unsigned)dialed.failures + 1);
     else
         note = notes_add(&node->notes, node->now_ns, NOTE_REFUSED, LEVEL_WARNING, "was refused: %s",
                          why);

@@ -182,6 +182,16 @@ class Arrays(unittest.TestCase):
         with self.assertRaises(hearsay.Closed):
             node.step(arrays(), 32)
 
+    def test_other_names_are_refused(self):
+        node = make(self.settings('names'))
+        with nodes(node):
+            node.join()
+            with self.assertRaisesRegex(ValueError, 'the array weight is missing'):
+                node.step({'bias': arrays()['bias']}, 32)
+            with self.assertRaisesRegex(ValueError, 'the array more is new'):
+                node.step({**arrays(), 'more': np.zeros(6, np.float32)}, 32)
+            node.step(arrays(), 32)
+
     def test_another_shape_raises_in_the_call_that_reads_it(self):
         node = make(self.settings('shape'))
         with nodes(node):

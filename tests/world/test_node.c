@@ -445,6 +445,7 @@ static void a_node_with_another_swarm_key_warns_at_once(void **state)
     run(SECOND_NS / 4);
     const struct note *first = &world.nodes[1].last[NOTE_DIAL_FAILED];
     assert_int_equal(first->level, LEVEL_WARNING);
+    assert_non_null(strstr(first->text, "cannot become a neighbour: it closed"));
     assert_non_null(strstr(first->text, "another swarm key (copy the newest)"));
     assert_non_null(strstr(first->text, "(try 1)"));
     run(60 * SECOND_NS);

@@ -172,6 +172,9 @@ class ArrayNode:
         Returns new NumPy arrays if the node moved weights, otherwise the object `arrays` itself.
         """
         samples, loss = checked_samples(samples), checked_loss(loss)
+        if differing := sorted(arrays.keys() ^ self._copies.keys()):
+            found = "is missing" if differing[0] in self._copies else "is new"
+            raise ValueError(f"the array {differing[0]} {found}: give the arrays that the node was made with")
         missed, self._written = self._missed, bool(self._missed)
         self._given = arrays
         if missed:

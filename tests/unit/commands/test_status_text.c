@@ -213,13 +213,13 @@ static void a_node_that_is_alone_says_so_first_and_why(void **state)
     json_t *page = json_of(WHOLE);
     set(page, "alone_s", json_real(34.5));
     set(page, "alone_reason",
-        json_string("192.0.2.7:7770 cannot be reached: other model: theirs has 12,730 parameters, "
-                    "ours 15,910 (try 4)"));
+        json_string("192.0.2.7:7770 cannot become a neighbour: other model: theirs has 12,730 "
+                    "parameters, ours 15,910 (try 4)"));
     assert_says(status_print_node, page,
                 ": running\n"
                 "  alone:     no neighbour for 34.5 s:\n"
-                "             192.0.2.7:7770 cannot be reached: other model: theirs has 12,730\n"
-                "             parameters, ours 15,910 (try 4)\n"
+                "             192.0.2.7:7770 cannot become a neighbour: other model: theirs has\n"
+                "             12,730 parameters, ours 15,910 (try 4)\n"
                 "  address ");
     json_decref(page);
 }
