@@ -1,6 +1,6 @@
 /* The averaged base: a running mean of the base, over about the last tenth of the training.
  *
- *   publication ─► base, samples of the swarm ─► base_average_add ─► mean[P] ─► evaluation, file
+ *   publication, rumor ─► base, samples of the swarm ─► base_average_add ─► mean[P] ─► evaluation
  *
  * With a constant learning rate the base moves around the model that training has found. Its mean
  * lies closer to that model: the noise of single steps cancels out. A falling learning rate has the

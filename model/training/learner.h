@@ -168,7 +168,11 @@ struct base_trial learner_trial(struct learner *learner, const struct update *up
 /* Evaluates the averaged base as learner_evaluate does. Returns zeros if there is none. */
 struct evaluation learner_evaluate_average(struct learner *learner, bool all);
 
-/* Returns the averaged base [P], which publications update; NULL if it is empty or not kept. */
+/* Adds the base to the averaged base (base_average_add). Publications also do. No effect if the
+ * learner keeps none. */
+void learner_add_to_average(struct learner *learner, uint64_t swarm_samples);
+
+/* Returns the averaged base [P]; NULL if it is empty or not kept. */
 const float *learner_average(const struct learner *learner);
 
 /* Restores a saved averaged base (base_average_set). No effect if the learner keeps none. */

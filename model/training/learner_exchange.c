@@ -66,8 +66,13 @@ const struct update *learner_publish(struct learner *learner, const struct publi
     note_saturation(learner);
     if (learner->replica.lost > 0)
         reset_to_base(learner);
-    base_average_add(&learner->average, &learner->replica, terms->swarm_samples);
+    learner_add_to_average(learner, terms->swarm_samples);
     return update;
+}
+
+void learner_add_to_average(struct learner *learner, uint64_t swarm_samples)
+{
+    base_average_add(&learner->average, &learner->replica, swarm_samples);
 }
 
 const float *learner_average(const struct learner *learner)

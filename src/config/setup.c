@@ -172,11 +172,6 @@ static double withheld(const struct config *config)
                                                                        : config->exchange.withheld;
 }
 
-bool setup_averages(const struct config *config)
-{
-    return config->node.averaged_base && config->train.enabled;
-}
-
 bool setup_holds(const struct config *config)
 {
     return withheld(config) != 0;
@@ -248,7 +243,7 @@ struct learner_options setup_learner_options(const struct config *config,
         .test_to = evaluated.to,
         .density_max = setup_density_max(config, model_parameters(model)),
         .holds = setup_holds(config),
-        .averages = setup_averages(config),
+        .averages = config->node.averaged_base,
     };
 }
 
@@ -553,7 +548,7 @@ struct saver_options setup_saver_options(const struct config *config, size_t par
         .part_parameters = snapshot_part_parameters(parameters, moments),
         .entries = setup_density_max(config, parameters) + (size_t)RUMOR_ENTRIES_MAX +
                    apply_window(parameters),
-        .averages = setup_averages(config),
+        .averages = config->node.averaged_base,
     };
 }
 

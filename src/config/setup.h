@@ -135,8 +135,6 @@ uint32_t setup_density_max(const struct config *config, size_t parameters);
 /* Returns true if publications may withhold a part of the unpublished residual from the weights
  * (model/exchange/replica.h). */
 bool setup_holds(const struct config *config);
-/* Returns true if the node keeps an averaged base (model/training/base_average.h). */
-bool setup_averages(const struct config *config);
 
 /* Returns the node options that follow from the configuration and the number of parameters. The
  * caller sets the others, such as keys, model and digest. */

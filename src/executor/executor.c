@@ -8,6 +8,7 @@
 static void follow(void *learner, uint64_t swarm_samples)
 {
     learner_follow(learner, swarm_samples);
+    learner_add_to_average(learner, swarm_samples);
 }
 
 static const struct update *publish(void *learner, const struct publish_terms *terms)
@@ -137,6 +138,7 @@ struct answer executor_perform(const struct executor *executor, const struct act
         if (order->compares)
             answer.agreement = ops->agreement(learner, order->update);
         (order->own ? ops->apply_own : ops->apply)(learner, order->update, (float)order->beta);
+        ops->follow(learner, order->swarm_samples);
         answer.entries = order->update->count;
         break;
     case ACTION_TRIAL:

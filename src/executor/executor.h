@@ -22,6 +22,8 @@
 
 /* Operations of one kind of learner. */
 struct executor_ops {
+    /* Tells the learner, after a change of its base by other nodes, how many samples the swarm has
+     * learned. */
     void (*follow)(void *learner, uint64_t swarm_samples);
     /* Returns the label fit of the base. NULL = the learner cannot compare labels. */
     struct label_fit (*label_fit)(void *learner);

@@ -396,6 +396,7 @@ static bool next_apply(struct node *node, struct action *action)
     if (!retract_next(node, action) && !broadcast_next_apply(node, action))
         return false;
     action->beta = beta(node);
+    action->swarm_samples = progress_samples(node);
     transfer_on_update(node, action->update);
     return true;
 }

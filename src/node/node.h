@@ -160,7 +160,7 @@ struct action {
     bool compares; /* APPLY: compare the rumor with the residual, and call node_on_agreement */
     bool own; /* APPLY: the rumor is of an earlier incarnation of this node (learner_apply_own) */
     double beta;                /* APPLY: outer momentum (replica.h) */
-    uint64_t swarm_samples;     /* TRAIN: samples that the swarm has learned */
+    uint64_t swarm_samples;     /* APPLY, TRAIN: samples that the swarm has learned */
     struct publish_terms terms; /* PUBLISH: terms of the update, such as its size and weight */
     bool last;                  /* PUBLISH: end training before cutting the update */
     uint64_t first;   /* READ, WRITE: first entry; INCARNATION: first number; SAVE: for the owner */

@@ -48,4 +48,25 @@ says "$dir/said.out" "accuracy +$kept" || fail "its accuracy is not $kept %"
 wait_for 20 'two to run' shows two '"stage":"running"'
 leave two
 
+# Returns success if the averaged base of node $1 also contains samples of node four. The other nodes
+# credit four with at least the 640 samples that three has trained (credited_samples.h).
+averages() {
+    local samples
+    samples=$(head -c 4000 "$dir/$1/base-averaged.safetensors" 2>/dev/null | grep -ao '"samples":"[0-9]*"' | tr -dc 0-9)
+    ((${samples:-0} >= 1000))
+}
+
+tell 'a node whose training has ended and a relay average the base of the others'
+start three "${nodes[@]}" --set train.samples_max=640
+address=$(address_of three)
+wait_for 20 'three to have learned' notes three 'samples_max is reached'
+start four "${nodes[@]}" --set "node.peers=$address"
+start five "${nodes[@]}" --set "node.peers=$address" --set train.enabled=no
+wait_for 60 'three to average' averages three
+wait_for 60 'five to average' averages five
+shows five '"averaged":{"loss":[0-9.]+,' || fail 'the relay does not evaluate its averaged base'
+leave four
+leave five
+leave three
+
 printf '%3d s  done\n' "$SECONDS"

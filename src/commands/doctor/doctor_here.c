@@ -23,7 +23,7 @@
 #include "state/state_dir.h"
 
 /* Number of checkpoints that exist at one time: the two kept ones and the one being written. */
-#define COPIES 3
+#define COPIES        3
 #define YEAR_2024_S   1704067200
 #define CLOCK_SLACK_S 5
 
@@ -122,7 +122,7 @@ static void look_at_folder(struct doctor *doctor)
  * each while a new file replaces it, the best base, and older ones. */
 static uint64_t bases_of(const struct config *config)
 {
-    return 2u + (setup_averages(config) ? 2u : 0u) + (config->node.best_base ? 1u : 0u) +
+    return 2u + (config->node.averaged_base ? 2u : 0u) + (config->node.best_base ? 1u : 0u) +
            config->node.older_bases;
 }
 

@@ -45,7 +45,7 @@ static void add_host(struct parts *parts, const struct doctor *doctor)
         setup_saver_options(&doctor->config, doctor->parameters, moments_of(&doctor->config));
     add(parts, "checkpoint queue", (double)saver_queue_bytes(&saver));
     add(parts, "averaged base",
-        setup_averages(&doctor->config) ? (double)doctor->parameters * sizeof(float) : 0);
+        doctor->config.node.averaged_base ? (double)doctor->parameters * sizeof(float) : 0);
     add(parts, "bases being saved", (double)saver_base_bytes(&saver));
     add(parts, "published update", setup_density_max(&doctor->config, doctor->parameters) * 5.0);
     add(parts, "learner queue, at most",

@@ -21,6 +21,14 @@ static float w[P], w_other[P];
 
 /* A learner that consists only of a replica. */
 
+static uint64_t followed; /* the swarm's samples, as the last order told */
+
+static void follow(void *replica, uint64_t swarm_samples)
+{
+    (void)replica;
+    followed = swarm_samples;
+}
+
 static const struct update *publish(void *replica, const struct publish_terms *terms)
 {
     return replica_publish(replica, terms);
@@ -57,7 +65,8 @@ static void save(void *replica, struct learner_state *part)
     replica_save(replica, part);
 }
 
-static const struct executor_ops OPS = {.publish = publish,
+static const struct executor_ops OPS = {.follow = follow,
+                                        .publish = publish,
                                         .revert = revert,
                                         .apply = apply,
                                         .agreement = agreement,
@@ -130,8 +139,10 @@ static void perform_one_of_some(struct rng *rng)
     const struct action order = {.kind = ACTION_APPLY,
                                  .update = replica_publish(&other, &TERMS),
                                  .own = rng_below(rng, 2) == 0,
-                                 .beta = 0.2 * rng_below(rng, 3)};
+                                 .beta = 0.2 * rng_below(rng, 3),
+                                 .swarm_samples = followed + 1};
     assert_int_equal(perform(&order).entries, order.update->count);
+    assert_int_equal(followed, order.swarm_samples);
 }
 
 static void restores_orders_performed_between_two_parts(void **state)
