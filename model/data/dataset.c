@@ -148,7 +148,8 @@ enum error dataset_load_xor(struct dataset *dataset, const struct dataset_option
     static const int32_t labels[4] = {0, 1, 1, 0};
     struct tally tally = {0};
     (void)options, (void)train;
-    *dataset = (struct dataset){.count = 4, .shape = {1, 1, 2, 0}, .classes = 2};
+    *dataset =
+        (struct dataset){.count = 4, .shape = {1, 1, 2, 0}, .classes = 2, .highest_label = 1};
     enum error error = take_memory(dataset, problem);
     if (error != OK)
         return error;

@@ -103,7 +103,7 @@ struct dataset {
     float input_mean, input_deviation;
     /* Mean and standard deviation of all targets in the files, also those of other shards. */
     float target_mean, target_deviation;
-    /* Lowest and highest label in the files, also of other shards; equal = not known. */
+    /* Lowest and highest label in the files, also of other shards; 0 without labels. */
     int lowest_label, highest_label;
     /* npy: the file had the channels last; `pixels` or `numbers` have them first */
     bool channels_last;

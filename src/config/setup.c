@@ -427,16 +427,18 @@ enum error setup_keys(struct setup *setup, const struct config *config, struct a
 }
 
 /* Writes a sentence about each property that the user did not configure and the node detected. */
-static void describe_data(struct setup *setup, const struct dataset *train)
+static void describe_data(struct setup *setup, const struct config *config,
+                          const struct dataset *train)
 {
     const int outputs = model_outputs(setup->model);
+    const int known = config->data.classes > 0 ? train->classes : train->highest_label + 1;
     setup_data_notes(setup->data_notes, train);
     const size_t used = strlen(setup->data_notes);
-    if (train->labels && outputs > train->classes)
+    if (train->labels && outputs > known)
         (void)snprintf(setup->data_notes + used, sizeof setup->data_notes - used,
                        "the model has %d outputs, but local labels go up to %d; other nodes may "
                        "have the remaining classes (data.classes)\n",
-                       outputs, train->classes - 1);
+                       outputs, train->highest_label);
 }
 
 enum error setup_make(struct setup *setup, const struct config *config, struct problem *problem)
@@ -449,7 +451,7 @@ enum error setup_make(struct setup *setup, const struct config *config, struct p
     }
     shared_settings_text(config, error == OK ? &train : NULL, setup->settings);
     if (error == OK) {
-        describe_data(setup, &train);
+        describe_data(setup, config, &train);
         setup_data_warnings(setup->data_warnings, &train);
     }
     dataset_free(&train);

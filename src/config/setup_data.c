@@ -64,6 +64,10 @@ static enum error set_task(const struct config_data *data, struct dataset *train
         return problem_set(problem, WRONG_SETTING,
                            "data.classes = %u, but data.task = numbers; remove one of them",
                            data->classes);
+    if (data->classes == 1)
+        return problem_set(problem, WRONG_SETTING,
+                           "data.classes = 1, but a model distinguishes at least two classes; set "
+                           "the number of all nodes' classes");
     if (data->classes > 0 && labels > (int)data->classes)
         return problem_set(problem, WRONG_SETTING,
                            "data.classes = %u, but local labels go up to %d; count classes from 0, "
@@ -183,11 +187,15 @@ void setup_data_warnings(char text[static SETUP_DATA_TEXT], const struct dataset
                     "learned as numbers (regression); for classes, save y.argmax(axis=1) on all "
                     "nodes; data.task = numbers ends this warning\n",
                     file);
-    if (train->labels && train->lowest_label > 0)
-        (void)fprintf(file,
-                      "no sample has label 0, only labels %d .. %d: number the classes from 0 on "
-                      "all nodes, unless this node merely lacks samples of class 0\n",
-                      train->lowest_label, train->highest_label);
+    if (train->labels && train->lowest_label > 0) {
+        (void)fprintf(file, "no sample has label 0, only label%s %d",
+                      train->lowest_label < train->highest_label ? "s" : "", train->lowest_label);
+        if (train->lowest_label < train->highest_label)
+            (void)fprintf(file, " .. %d", train->highest_label);
+        (void)fputs(": number the classes from 0 on all nodes, unless this node merely lacks "
+                    "samples of class 0\n",
+                    file);
+    }
     (void)fputc('\0', file);
     CHECK(fclose(file) == 0);
     /* the text was not cut off */

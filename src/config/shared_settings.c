@@ -31,7 +31,7 @@ static void print_data(FILE *text, const struct dataset *train)
     if (train->target_deviation > 0)
         (void)fprintf(text, SETTINGS_TARGETS "=mean %.4g and deviation %.4g of targets\n",
                       (double)train->target_mean, (double)train->target_deviation);
-    if (train->lowest_label < train->highest_label)
+    if (train->labels)
         (void)fprintf(text, SETTINGS_LABELS "=%d .. %d\n", train->lowest_label,
                       train->highest_label);
 }

@@ -225,6 +225,14 @@ wait_for 40 'site to receive rumors' shows site '"rumors_received":[1-9]'
 ! notes site 'local labels go up to' || fail 'site warns although data.classes is set'
 leave site
 
+tell 'a site whose samples are all of class 0 says so'
+head -c 300 /dev/zero | npy zeros.npy '|u1' '300,'
+start zeros "${learn[@]}" --set data.source=npy --set "data.x=$dir/brighter.npy" --set "data.y=$dir/zeros.npy" \
+    --set "node.peers=$address"
+wait_for 40 'a warning of other labels' notes zeros 'data.labels = 0 .. 3 .here 0 .. 0.'
+notes zeros 'the model has 4 outputs, but local labels go up to 0' || fail 'the note names another label'
+leave zeros
+
 tell 'a model for numbers'
 start other "${learn[@]}" "${numbers[@]}" --set 'model.layers=dense 16, tanh, dense 1' \
     --set "node.peers=$address" --alone

@@ -60,7 +60,7 @@ def check_statistics(array, said, what):
 
 
 def check_labels(array, said, what):
-    found = re.search(r'labels +(\d+) different values, from (\d+) to (\d+)', said)
+    found = re.search(r'labels +(\d+) different values?, from (\d+) to (\d+)', said)
     must(found and tuple(map(int, found.groups())) ==
          (len(np.unique(array)), int(array.min()), int(array.max())), f'{what}: {said}')
     for label, count in zip(*np.unique(array, return_counts=True)):

@@ -155,9 +155,9 @@ static void print_counts(FILE *out, const struct summary *summary, const struct 
                       present, bits);
         return;
     }
-    (void)fprintf(out, "  %-9s %zu different values, from %.0f to %.0f; entropy %.3f bits each\n",
-                  reader->format == DATA_TOKENS ? "tokens" : "labels", present, summary->all.least,
-                  summary->all.most, bits);
+    (void)fprintf(out, "  %-9s %zu different value%s, from %.0f to %.0f; entropy %.3f bits each\n",
+                  reader->format == DATA_TOKENS ? "tokens" : "labels", present,
+                  present == 1 ? "" : "s", summary->all.least, summary->all.most, bits);
     if (has_float64(reader))
         (void)fputs("  note      these float64 values look like labels: as data.y they are learned "
                     "as classes; data.task = numbers predicts them\n",

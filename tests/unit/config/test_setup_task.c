@@ -129,6 +129,10 @@ static void the_number_of_classes_is_the_swarms(void **state)
     assert_non_null(strstr(problem.text, "data.classes = 7, but local labels go up to 9"));
     dataset_free(&train);
     dataset_free(&test);
+    assert_int_equal(load("data.classes=1", &train, &test), WRONG_SETTING);
+    assert_non_null(strstr(problem.text, "a model distinguishes at least two classes"));
+    dataset_free(&train);
+    dataset_free(&test);
 }
 
 static void a_number_of_classes_makes_whole_floats_labels(void **state)
@@ -206,6 +210,9 @@ static void warns_of_labels_that_do_not_begin_at_0(void **state)
     setup_data_warnings(text, &train);
     assert_non_null(strstr(text, "no sample has label 0, only labels 1 .. 10: number the classes "
                                  "from 0 on all nodes"));
+    train.lowest_label = 10;
+    setup_data_warnings(text, &train);
+    assert_non_null(strstr(text, "no sample has label 0, only label 10: number the classes"));
     train.lowest_label = 0;
     setup_data_warnings(text, &train);
     assert_string_equal(text, "");

@@ -92,12 +92,27 @@ static void compares_the_settings_that_the_example_calls_shared(void **state)
     assert_int_equal(same, 13);
 }
 
+static void names_the_range_of_labels_even_if_all_are_equal(void **state)
+{
+    static int32_t label[1];
+    struct dataset train = {.labels = label, .lowest_label = 3, .highest_label = 3};
+    struct config config;
+    (void)state;
+    config_defaults(&config);
+    shared_settings_text(&config, &train, text);
+    assert_non_null(strstr(text, "\ndata.labels=3 .. 3\n"));
+    train.labels = NULL;
+    shared_settings_text(&config, &train, text);
+    assert_null(strstr(text, "data.labels"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_shared_key_is_a_line),
         cmocka_unit_test(a_part_of_the_data_is_to_be_unlike),
         cmocka_unit_test(a_relay_shares_no_training_settings),
+        cmocka_unit_test(names_the_range_of_labels_even_if_all_are_equal),
         cmocka_unit_test(compares_the_settings_that_the_example_calls_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
