@@ -22,8 +22,8 @@ static bool matters(const struct config *config, const struct config_key *key)
 static void print_data(FILE *text, const struct dataset *train)
 {
     if (train->pixels)
-        (void)fprintf(text, "data.mean=%.6g\ndata.deviation=%.6g\n", (double)train->mean,
-                      (double)(1 / train->scale));
+        (void)fprintf(text, SETTINGS_MEAN "=%.6g\n" SETTINGS_DEVIATION "=%.6g\n",
+                      (double)train->mean, (double)(1 / train->scale));
     if (train->input_deviation > 0)
         (void)fprintf(text, SETTINGS_INPUTS "=mean %.4g and deviation %.4g of %s\n",
                       (double)train->input_mean, (double)train->input_deviation,

@@ -214,11 +214,10 @@ notes site 'the model has 4 outputs, but local labels go up to 2' || fail 'the n
 wait_for 40 'a warning of other labels' notes site \
     'another range of labels .*: data.labels = 0 .. 3 .here 0 .. 2.'
 wait_for 40 'a warning of other images' notes site 'has other values for settings.*data.mean = [0-9.]+ .here [0-9.]+.'
-settings=$(sed -n 's/.*data.mean = \([0-9.]*\) .*data.deviation = \([0-9.]*\) .*/\1 \2/p' "$dir/site.log" | head -n 1)
+mean=$(sed -n 's/.*data.mean = \([0-9.]*\) .*/\1/p' "$dir/site.log" | head -n 1)
 leave site
-read -r mean deviation <<<"$settings"
 rm -r "$dir/site" "$dir/site.log"
-start site "${learn[@]}" "${site[@]}" --set "data.mean=$mean" --set "data.deviation=$deviation" --set data.classes=4
+start site "${learn[@]}" "${site[@]}" --set "data.mean=$mean" --set data.classes=4
 wait_for 40 'site to join' shows site '"stage":"running"'
 wait_for 40 'site to receive rumors' shows site '"rumors_received":[1-9]'
 ! notes site 'has other values for settings' || fail 'site warns of equal settings'

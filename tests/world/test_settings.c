@@ -126,6 +126,24 @@ static void inputs_are_reported_if_their_scales_differ(void **state)
                              "train.rate=mean 1 and deviation 1.1 of floats\n"));
 }
 
+/* The bounds: a tenth of this node's deviation, 70, to either side. */
+static void a_normalisation_is_reported_from_a_tenth_of_the_deviation_on(void **state)
+{
+    static const char ours[] = "data.mean=30\ndata.deviation=70\n";
+    (void)state;
+    assert_false(are_reported(ours, "data.mean=30.02\ndata.deviation=70.02\n"));
+    assert_false(are_reported(ours, "data.mean=36.9\ndata.deviation=76.9\n"));
+    assert_false(are_reported(ours, "data.mean=23.1\ndata.deviation=63.1\n"));
+    assert_true(are_reported(ours, "data.mean=37.1\ndata.deviation=70\n"));
+    assert_true(are_reported(ours, "data.mean=22.9\ndata.deviation=70\n"));
+    assert_true(are_reported(ours, "data.mean=30\ndata.deviation=77.1\n"));
+    assert_true(are_reported(ours, "data.mean=30\ndata.deviation=62.9\n"));
+    assert_true(are_reported(ours, "data.mean=30x\n"));
+    assert_true(are_reported(ours, "data.deviation=nan\n"));
+    assert_true(are_reported("data.mean=30\n", "data.mean=30.02\n"));
+    assert_true(are_reported("train.rate=0.02\ndata.deviation=70\n", "train.rate=0.021\n"));
+}
+
 static void targets_are_reported_if_their_units_differ(void **state)
 {
     static const char ours[] = "data.targets=mean 0.2 and deviation 1.1 of targets\n";
@@ -253,6 +271,7 @@ int main(void)
         STORY(two_nodes_that_only_dial_are_notified_by_their_common_neighbours),
         STORY(equal_or_unknown_settings_are_not_reported),
         STORY(inputs_are_reported_if_their_scales_differ),
+        STORY(a_normalisation_is_reported_from_a_tenth_of_the_deviation_on),
         STORY(targets_are_reported_if_their_units_differ),
         STORY(another_range_of_labels_has_its_own_note),
         STORY(a_node_without_settings_is_not_reported),

@@ -27,6 +27,11 @@
 #define SETTINGS_INPUTS  "data.inputs"
 #define SETTINGS_TARGETS "data.targets"
 
+/* Names of two settings with one number each: the mean and the deviation that normalise a node's
+ * bytes. Two values differ only if they are more than a tenth of the deviation apart. */
+#define SETTINGS_MEAN      "data.mean"
+#define SETTINGS_DEVIATION "data.deviation"
+
 /* Name of the setting with a value of the form "LOWEST .. HIGHEST": the range of a node's labels.
  */
 #define SETTINGS_LABELS "data.labels"
