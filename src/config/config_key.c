@@ -206,7 +206,7 @@ static const struct config_key keys[] = {
      .help = "Shortest time between evaluations of the base on the test set; 0: never evaluate."},
     {"train", "evaluate_part", CONFIG_SLICE, AT(train.evaluate_part), .initial = "auto",
      .words = "auto",
-     .help = "Part of the test set to evaluate on; auto: 2,000 samples, or 32,768 tokens."},
+     .help = "Part of the test set; auto: 2,000 samples or 32,768 tokens, for 1 % of the time."},
 
     {"exchange", "bytes_per_s", CONFIG_SIZE, AT(exchange.bytes_per_s), .initial = "auto",
      .min = 1000, .max = 0x1p40, .unit = "bytes per second", .words = "auto",

@@ -149,6 +149,25 @@ void training_watch_on_step(struct training_watch *watch, uint64_t now_ns,
         look(watch);
 }
 
+/* Says once, in a note, that evaluations take too long to be made as often as configured. */
+static void say_rare(struct training_watch *watch, uint64_t now_ns)
+{
+    const struct training_watch_options *options = &watch->options;
+    const uint64_t apart_ns = EVALUATIONS_PART * watch->evaluation_ns;
+    char text[GUARD_TEXT_BYTES];
+    if (watch->has_said_rare || !options->evaluates_little ||
+        apart_ns <= options->evaluate_every_ns)
+        return;
+    watch->has_said_rare = true;
+    (void)snprintf(
+        text, sizeof text,
+        "the evaluation took %.1f s, so the next one is due in %.0f s: evaluations may take "
+        "a hundredth of the time; for one every %.0f s, set train.evaluate_part",
+        (double)watch->evaluation_ns * 1e-9, (double)apart_ns * 1e-9,
+        (double)options->evaluate_every_ns * 1e-9);
+    event_log_say(options->report, now_ns, NOTE_TRAINING, LEVEL_INFO, text);
+}
+
 void training_watch_on_evaluation(struct training_watch *watch, uint64_t now_ns,
                                   const struct learner_event *event)
 {
@@ -156,6 +175,7 @@ void training_watch_on_evaluation(struct training_watch *watch, uint64_t now_ns,
     watch->evaluated_ns = now_ns;
     watch->evaluation_ns = event->took_ns;
     plan_evaluation(watch, u64_max(now_ns, watch->due_ns));
+    say_rare(watch, now_ns);
     watch->averaged = event->averaged;
     on_guard_event(watch, now_ns, guard_on_evaluation(&watch->guard, now_ns, &event->evaluation));
     if (watch->stepped_ns > 0)

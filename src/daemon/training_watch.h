@@ -47,6 +47,7 @@ struct training_watch {
     bool is_looking;
     /* Time of the next evaluation; UINT64_MAX = never, or an evaluation is under way. */
     uint64_t evaluate_ns;
+    bool has_said_rare;         /* a note has said that evaluations are rarer than configured */
     bool waits_for_base;        /* an evaluation is due, and the base lacks blocks */
     uint64_t due_ns;            /* value of evaluate_ns when the last evaluation was requested */
     uint64_t evaluated_ns;      /* time of the last evaluation; 0 = none yet */

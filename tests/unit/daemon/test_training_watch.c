@@ -260,13 +260,21 @@ static void an_evaluation_due_before_the_next_save_is_made_with_this_one(void **
     training_watch_on_time(&watch, 59 * SECOND_NS, true);
     assert_false(is_evaluating());
     training_watch_on_time(&watch, 60 * SECOND_NS, true);
+    const uint32_t notes = report.notes;
     evaluated_at(70, 10);
+    look_at_report();
+    assert_int_equal(events, notes + 1);
+    assert_non_null(strstr(said,
+                           "the evaluation took 10.0 s, so the next one is due in 1000 s: "
+                           "evaluations may take a hundredth of the time; for one every 60 s, "
+                           "set train.evaluate_part"));
     for (uint64_t save_s = 300; save_s < 900; save_s += 300) {
         training_watch_before_save(&watch, save_s * SECOND_NS);
         assert_false(is_evaluating());
     }
     training_watch_before_save(&watch, 900 * SECOND_NS);
     evaluated_at(910, 10); /* it was due at 1,070 s */
+    assert_int_equal(report.notes, notes + 1);
     training_watch_on_time(&watch, 2069 * SECOND_NS, true);
     assert_false(is_evaluating());
     training_watch_on_time(&watch, 2070 * SECOND_NS, true);
