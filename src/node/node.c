@@ -330,7 +330,9 @@ void node_on_published(struct node *node, uint64_t now_ns, const struct update *
     CHECK(publishing_state(node) == PUBLISHING_OUT);
     CHECK(update->count <= node->options.parameters);
     begin_event(node, now_ns);
-    const uint64_t bytes = broadcast_publish(node, update);
+    struct rumor_step sum;
+    const uint64_t bytes = broadcast_publish(node, update, &sum);
+    byzantine_on_published(node, &sum);
     transfer_on_update(node, update);
     if (publish_schedule_end(node, bytes, update, own_labels_on_published(node, took_ns)))
         leave_on_published(node, update);
@@ -422,6 +424,7 @@ static bool next_publish(struct node *node, struct action *action)
         .swarm_samples = progress_samples(node),
         .is_first = broadcast_own(node)->next == 0,
         .beta = beta(node),
+        .part = votes_count_here(node) ? byzantine_own_part(node) : 1,
     };
     publish_schedule_begin(node, &facts, action);
     own_labels_on_publish(node, &action->terms);

@@ -350,6 +350,38 @@ static void recognizes_a_long_publication_on_arrival(void **state)
     assert_null(byzantine_next(node));
 }
 
+/* Reports publications of this node, `length` long per 100 samples at its whole share. Returns the
+ * length of the last one at the part of the share that the node then used. */
+static double publish_own(double length)
+{
+    double last = 0;
+    for (int i = 0; i < 60; i++) {
+        last = length * byzantine_own_part(node);
+        byzantine_on_published(node, &(struct rumor_step){.length = last, .samples = 100});
+    }
+    return last;
+}
+
+/* A node with small batches makes more steps per sample. Its publications stay within the length
+ * that the others allow, which is three times the median. */
+static void long_own_publications_take_a_smaller_share(void **state)
+{
+    (void)state;
+    assert_true(publish_own(1000) == 1000); /* no typical length is known yet */
+    for (int i = 0; i < 4; i++)
+        let_all_publish(0.5, 0.5, 1, 1);
+    assert_true(publish_own(1) == 1);
+    assert_true(publish_own(2) == 2);
+    const double own = publish_own(32);
+    assert_true(own > 1.5 && own < 3);
+    assert_true(byzantine_allows(node, WHO, own / 100));
+    byzantine_on_published(node, &(struct rumor_step){.length = 1000}); /* no samples: no length */
+    assert_true(fabs(publish_own(32) - own) < 1e-6);
+    assert_true(publish_own(1) == 1);
+    (void)publish_own(1e9);
+    assert_true(byzantine_own_part(node) > 0);
+}
+
 static void claimed_speed_allows_only_credited_samples(void **state)
 {
     (void)state;
@@ -393,6 +425,7 @@ int main(void)
         TOLD(takes_the_typical_length_from_whole_publications),
         TOLD(keeps_rumors_from_long_before),
         TOLD(recognizes_a_long_publication_on_arrival),
+        TOLD(long_own_publications_take_a_smaller_share),
         TOLD(claimed_speed_allows_only_credited_samples),
         TOLD(finds_a_member_that_resumes_harming),
         TOLD(finds_no_member_of_two_or_three_at_an_equilibrium),

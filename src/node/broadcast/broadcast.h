@@ -87,8 +87,10 @@ struct slots broadcast_together(const struct node *node);
 /* Returns the slots of the neighbours that are eager for this node's own rumors. */
 struct slots broadcast_eager(const struct node *node);
 
-/* Publishes an own update as rumors. Returns the bytes of these rumors. */
-uint64_t broadcast_publish(struct node *node, const struct update *update);
+struct rumor_step;
+/* Publishes an own update as rumors. Returns the bytes of these rumors, and sets *sum to the sum of
+ * their lengths and samples. */
+uint64_t broadcast_publish(struct node *node, const struct update *update, struct rumor_step *sum);
 bool broadcast_has_published(const struct node *node);
 /* Sets the time up to which the base is current, for a node that refreshes it block by block
  * (BASE_ROLLING). Such a node takes no rumors of other nodes. */

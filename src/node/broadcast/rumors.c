@@ -228,9 +228,9 @@ static uint64_t samples_to_claim(const struct node *node)
 }
 
 /* Publishes the entries of the update from index `from` on as one rumor of at most bytes_max bytes.
- * Returns how many entries it contains. */
+ * Adds the rumor's length and samples to *sum. Returns how many entries it contains. */
 static uint32_t publish_part(struct node *node, const struct update *update, uint32_t from,
-                             size_t bytes_max)
+                             size_t bytes_max, struct rumor_step *sum)
 {
     struct broadcast *broadcast = node->broadcast;
     struct origin *own = broadcast->own;
@@ -258,6 +258,9 @@ static uint32_t publish_part(struct node *node, const struct update *update, uin
     part.index += from;
     part.level += from;
     rumor_signed_head(node->scratch, bytes, node->context, &signed_head);
+    const struct rumor_step step = rumor_step_of(origin_index, &signed_head, &own->last);
+    sum->length += step.length;
+    sum->samples += step.samples;
     know(node, own, &signed_head, &part);
     own->applied = own->next;
     own->applied_last = own->last;
@@ -273,13 +276,14 @@ bool broadcast_has_published(const struct node *node)
     return node->broadcast->counts.published > 0;
 }
 
-uint64_t broadcast_publish(struct node *node, const struct update *update)
+uint64_t broadcast_publish(struct node *node, const struct update *update, struct rumor_step *sum)
 {
     const uint64_t before = node->broadcast->counts.published_bytes;
     const size_t bytes_max = rumor_bytes_max(node);
     uint32_t from = 0;
+    *sum = (struct rumor_step){0};
     while (from < update->count)
-        from += publish_part(node, update, from, bytes_max);
+        from += publish_part(node, update, from, bytes_max, sum);
     CHECK(from == update->count);
     return node->broadcast->counts.published_bytes - before;
 }

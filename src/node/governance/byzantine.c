@@ -18,6 +18,10 @@
 /* Speed, as a multiple of the median, from which the permitted length no longer grows; weight_max
  * if that is set and lower. */
 #define FASTER_MOST 16
+/* Length of this node's own publications, as a part of the permitted length, above which it takes
+ * a smaller share. */
+#define OWN_LENGTH 0.7
+#define OWN_LEAST  (1.0 / 64) /* smallest part of its share that a node uses */
 /* Bound for the sum `beyond`, and its largest step: one step from 0 never exceeds the bound. */
 #define BEYOND_MOST 2.0
 /* Maximum rumors of one publication, except of a new incarnation's first. */
@@ -111,6 +115,8 @@ struct byzantine {
     /* Median, over members, of the learning time of their last complete publication; 0 = unknown.
      */
     double typical_s;
+    double own_part;       /* byzantine_own_part */
+    struct size own_whole; /* decaying sum of this node's publications, at the whole share */
 };
 
 size_t byzantine_arena_bytes(const struct node_options *options)
@@ -129,6 +135,7 @@ struct byzantine *byzantine_new(struct arena *arena, const struct node_options *
     byzantine->account_index = arena_alloc(arena, most, sizeof *byzantine->account_index);
     byzantine->sorted = arena_alloc(arena, most, sizeof *byzantine->sorted);
     byzantine->typical = (double)NAN;
+    byzantine->own_part = 1;
     return byzantine;
 }
 
@@ -417,6 +424,28 @@ void byzantine_on_rumor(struct node *node, const struct rumor_step *step)
         add(&account->usual_size, step->length, samples);
     if (node->options.limits.quarantines)
         look_at_first(node);
+}
+
+void byzantine_on_published(struct node *node, const struct rumor_step *sum)
+{
+    struct byzantine *byzantine = node->byzantine;
+    const struct origin *own = broadcast_own(node);
+    const double most = OWN_LENGTH * allowed(node, own, byzantine->typical_length);
+    struct size *size = &byzantine->own_whole;
+    CHECK(sum->length >= 0);
+    if (sum->samples == 0)
+        return;
+    size->length *= EMA_DECAY;
+    size->samples *= EMA_DECAY;
+    add(size, sum->length / byzantine_own_part(node), (double)sum->samples);
+    const double length = length_of(node, own, size);
+    byzantine->own_part = most > 0 && length > most ? fmax(most / length, OWN_LEAST) : 1;
+}
+
+double byzantine_own_part(const struct node *node)
+{
+    CHECK(node->byzantine->own_part > 0 && node->byzantine->own_part <= 1);
+    return node->byzantine->own_part;
 }
 
 void byzantine_on_compared(struct node *node, uint32_t origin_index, uint32_t seq, double agreement)

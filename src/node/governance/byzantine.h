@@ -27,8 +27,9 @@
  * up to a limit. Lengths are per sample, so the time of arrival does not matter; with equal shares
  * they are per second. Credited samples are at most what the member can have learned since its last
  * rumor at twice its reported speed, or twice the median speed if that is higher, plus ten seconds
- * that it has not claimed. A member with several times smaller batches makes more steps per sample
- * and is found as well: all nodes should train alike (configs/README.md).
+ * that it has not claimed. A member with several times smaller batches makes more steps per sample.
+ * So where votes count, an honest node that finds its own publications too long takes a smaller
+ * share.
  *
  * Publications from a partition, or from before the member met any other, are longer because its
  * share of a smaller swarm is larger. They do not count. An account covers all incarnations of a
@@ -53,6 +54,12 @@
 
 struct byzantine *byzantine_new(struct arena *arena, const struct node_options *options);
 size_t byzantine_arena_bytes(const struct node_options *options);
+
+/* Counts the length and samples of this node's own publication. */
+void byzantine_on_published(struct node *node, const struct rumor_step *sum);
+/* Returns the part of its share with which this node's publications stay within the length that
+ * the other members allow; in (0, 1]. */
+double byzantine_own_part(const struct node *node);
 
 /* Counts a rumor of another node in the account of its member. */
 void byzantine_on_rumor(struct node *node, const struct rumor_step *step);

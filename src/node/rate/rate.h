@@ -114,6 +114,7 @@ struct publish_facts {
     uint64_t swarm_samples; /* samples that the swarm has learned */
     bool is_first;          /* the first publication of this incarnation, which is kept small */
     double beta;            /* outer momentum */
+    double part;            /* part of its share that this node may use; in (0, 1] */
 };
 /* Changes the publishing state from WANTED to OUT, and sets *action to a PUBLISH. */
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
