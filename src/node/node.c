@@ -224,12 +224,14 @@ static bool is_power_of_two(uint32_t n)
     return (n & (n - 1)) == 0;
 }
 
-/* Returns the level of a note about a failed dial: DEBUG unless the address is a seed. One failed
- * dial of a seed is usual while a swarm starts. A second one, or a reason that is more than a
- * guess, needs a person. */
-static enum note_level failure_level(const struct peer *peer, const struct dialed *dialed)
+/* Returns the level of a note about a failed dial: DEBUG unless the address is a seed whose node
+ * has not left. One failed dial of a seed is usual while a swarm starts. A second one, or a reason
+ * that is more than a guess, needs a person. */
+static enum note_level failure_level(const struct node *node, const struct peer *peer,
+                                     const struct dialed *dialed)
 {
-    if (!dialed->is_seed)
+    const struct member *member = dialed->id ? membership_find(node, dialed->id) : NULL;
+    if (!dialed->is_seed || (member && member->record.stage == STAGE_LEFT))
         return LEVEL_DEBUG;
     return dialed->failures > 0 || connection_certainty(peer) > NOTE_GUESSED ? LEVEL_WARNING
                                                                              : LEVEL_INFO;
@@ -253,7 +255,7 @@ static void note_failed(struct node *node, const struct peer *peer, const char *
     if (peer->dialled)
         note =
             notes_add(&node->notes, node->now_ns, peer->differs ? NOTE_MISMATCH : NOTE_DIAL_FAILED,
-                      failure_level(peer, &dialed), "%s: %s (try %u)",
+                      failure_level(node, peer, &dialed), "%s: %s (try %u)",
                       certainty == NOTE_GUESSED ? "cannot be reached" : "cannot become a neighbour",
                       why, (unsigned)dialed.failures + 1);
     else

@@ -475,6 +475,19 @@ static void a_joiner_whose_only_member_leaves_trains_alone_after_ten_seconds(voi
     assert_true(world.nodes[1].training);
 }
 
+/* Node 1 still dials node 0, which may return, but needs no person for that. */
+static void no_warning_says_that_a_node_which_left_does_not_answer(void **state)
+{
+    (void)state;
+    start_usual_swarm(2);
+    run(5 * SECOND_NS);
+    assert_int_equal(neighbours(1), 1);
+    world_leave(&world, 0);
+    run(60 * SECOND_NS);
+    assert_true(world.nodes[1].notes[NOTE_DIAL_FAILED] > 1);
+    assert_int_equal(world.nodes[1].last[NOTE_DIAL_FAILED].level, LEVEL_DEBUG);
+}
+
 static uint64_t trace_of(uint64_t seed)
 {
     world_free(&world);
@@ -521,6 +534,7 @@ int main(void)
         STORY(one_that_all_refuse_does_not_say_that_no_peer_has_answered),
         STORY(a_node_with_another_swarm_key_warns_at_once),
         STORY(a_joiner_whose_only_member_leaves_trains_alone_after_ten_seconds),
+        STORY(no_warning_says_that_a_node_which_left_does_not_answer),
         STORY(the_same_seed_gives_the_same_trace),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
