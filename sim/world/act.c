@@ -116,12 +116,16 @@ static void answer_node(struct world *world, uint32_t i, const struct action *or
  * other nodes. At a publication it also overwrites the weights. A running checkpoint does not
  * record this, so it is abandoned. */
 static struct answer perform_poisoned(struct world_node *at, const struct executor *executor,
-                                      const struct action *order)
+                                      const struct action *order, uint64_t now_ns)
 {
     struct action changed = *order;
+    struct node_stats stats;
     changed.beta = 0; /* no outer momentum: a poisoner exaggerates only its own progress */
-    if (order->kind == ACTION_PUBLISH)
+    if (order->kind == ACTION_PUBLISH) {
         poisoner_prepare(at->poisoner, &at->sim_learner, &changed.terms);
+        node_stats(at->node, now_ns, &stats);
+        changed.terms.share /= stats.own_part; /* it does not shorten long publications */
+    }
     if (order->kind == ACTION_APPLY && !order->own && !order->takes_out)
         poisoner_note(at->poisoner, sim_learner_parameters(&at->sim_learner), order->update,
                       order->tag);
@@ -145,8 +149,9 @@ static void perform(struct world *world, uint32_t i, const struct action *order,
     look_before(world, i, order, bases);
     if (order->kind == ACTION_PUBLISH)
         at->terms = order->terms;
-    struct answer answer =
-        at->poisoner ? perform_poisoned(at, &executor, order) : executor_perform(&executor, order);
+    struct answer answer = at->poisoner
+                               ? perform_poisoned(at, &executor, order, world_now_ns(world))
+                               : executor_perform(&executor, order);
     if (order->kind == ACTION_PREDICT)
         answer.took_ns = at->step_ns / PREDICTS_A_STEP;
     if (order->kind == ACTION_PUBLISH && order->terms.compares_labels)

@@ -11,6 +11,7 @@ struct node_stats {
     double samples_per_second; /* samples learned per second, moving average; 0 = unknown */
     /* this node's share of the training at its last publication, 0 .. 1; 0 = it does not train */
     double share;
+    double own_part; /* part of its share that this node used for it (byzantine_own_part) */
     /* Present mean time between publications, in seconds (outer_step.h). */
     double interval_s;
     double gain; /* present gain of publications (outer_step.h) */

@@ -340,6 +340,7 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
     struct publish_schedule *schedule = &node->rate->schedule;
     schedule->is_last = leaving_stage(node) == STAGE_LEAVING;
     node->rate->budget.due_bytes = due_bytes(node);
+    schedule->own_part = facts->part;
     schedule->share = facts->part * own_share(node);
     CHECK(schedule->share > 0 && schedule->share <= 1);
     schedule->asked_gain = gain(node);

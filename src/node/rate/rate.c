@@ -93,6 +93,7 @@ void rate_stats(const struct node *node, struct node_stats *stats)
     stats->samples = schedule->samples;
     stats->samples_per_second = schedule->training_is_over ? 0 : schedule->samples_per_s;
     stats->share = stats->trains ? schedule->share : 0;
+    stats->own_part = schedule->own_part;
     stats->interval_s = schedule->outer_step.interval_s;
     stats->gain = publish_gain(schedule);
     stats->beta = publish_schedule_beta(node);

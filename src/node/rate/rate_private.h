@@ -66,6 +66,7 @@ struct publish_schedule {
     double learners;              /* effective number of live members that train */
     struct outer_step outer_step; /* present interval, gain and momentum */
     double share;                 /* this node's share of the training at the last publication */
+    double own_part;              /* part of that share that the last publication used */
     double withheld;        /* part of unpublished progress that the last publication withheld */
     double asked_gain;      /* gain of the last publication, without its novelty weight */
     double novelty;         /* novelty weight of the last publication; >= 1 */
@@ -89,9 +90,9 @@ struct publish_schedule {
     /* Times at which the last publication began that was made during training, and that carried all
      * movement of statistics; 0 = none. */
     uint64_t running_ns, carried_ns;
-    uint64_t samples;       /* samples learned by this node since the start */
-    uint32_t steps_since;   /* steps since the last publication */
-    uint32_t hurries;       /* publications that may still follow without a wait */
+    uint64_t samples;     /* samples learned by this node since the start */
+    uint32_t steps_since; /* steps since the last publication */
+    uint32_t hurries;     /* publications that may still follow without a wait */
     /* Threshold of the first publication in a series without waits; 0 = no publication yet. */
     float hurried_tau;
     uint64_t stepped_ns;  /* time when the last step ended; 0 = no step yet */
