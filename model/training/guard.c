@@ -241,18 +241,23 @@ static void recovered_text(const struct guard *guard, char text[static GUARD_TEX
 }
 
 void guard_text(const struct guard *guard, enum guard_event event, uint64_t now_ns,
-                const char *where, bool steps_here, char text[static GUARD_TEXT_BYTES])
+                const struct guard_saved *saved, bool steps_here,
+                char text[static GUARD_TEXT_BYTES])
 {
-    char best[32], last[32], back[224] = "";
+    char best[32], last[32], kept[32], ago[48] = "before this node started", back[224] = "";
     const struct amount least = amount_span(seconds_since(now_ns, guard->least_ns));
-    const struct amount ago = amount_span(seconds_since(now_ns, guard->best_ns));
     const char *rate = steps_here ? "train.rate" : "the optimizer's learning rate";
     guard_score_text(&guard->best, best);
     guard_score_text(&guard->last, last);
-    if (where)
+    if (guard->best_ns > 0)
+        (void)snprintf(ago, sizeof ago, "%s ago",
+                       amount_span(seconds_since(now_ns, guard->best_ns)).text);
+    if (saved) {
+        guard_score_text(&saved->score, kept);
         (void)snprintf(back, sizeof back,
-                       "; to return to the best base (%s): hearsay rewind%.100s --to best", best,
-                       where);
+                       "; to return to the best base (%s): hearsay rewind%.100s --to best", kept,
+                       saved->where);
+    }
     switch (event) {
     case GUARD_RISING:
         (void)snprintf(text, GUARD_TEXT_BYTES,
@@ -276,9 +281,8 @@ void guard_text(const struct guard *guard, enum guard_event event, uint64_t now_
         return;
     case GUARD_WORSE:
         (void)snprintf(text, GUARD_TEXT_BYTES,
-                       "the base has %s on the test set, and had %s %s ago: lower %s on all "
-                       "nodes%s",
-                       last, best, ago.text, rate, back);
+                       "the base has %s on the test set, and had %s %s: lower %s on all nodes%s",
+                       last, best, ago, rate, back);
         return;
     case GUARD_RECOVERED:
         recovered_text(guard, text);

@@ -131,10 +131,15 @@ double guard_rate_factor(const struct guard *guard);
 /* Writes "90.1 %" or "a loss of 1.23". */
 void guard_score_text(const struct evaluation *evaluation, char text[static 32]);
 
-/* Writes the message for an event. where: the options that name the state folder in the command
- * `hearsay rewind`, with a leading space, or ""; NULL: there is no best base to return to.
+/* A saved base to which `hearsay rewind --to best` returns. */
+struct guard_saved {
+    const char *where; /* options that name the state folder, with a leading space, or "" */
+    struct evaluation score;
+};
+/* Writes the message for an event. saved: the best base on the disk; NULL: there is none.
  * steps_here: false if a script makes the steps with its own learning rate. */
 void guard_text(const struct guard *guard, enum guard_event event, uint64_t now_ns,
-                const char *where, bool steps_here, char text[static GUARD_TEXT_BYTES]);
+                const struct guard_saved *saved, bool steps_here,
+                char text[static GUARD_TEXT_BYTES]);
 
 #endif

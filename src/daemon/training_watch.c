@@ -99,9 +99,9 @@ static void on_guard_event(struct training_watch *watch, uint64_t now_ns, enum g
     const struct training_watch_options *options = &watch->options;
     if (event == GUARD_NOTHING)
         return;
-    guard_text(&watch->guard, event, now_ns,
-               watch->kept.samples > 0 ? where(options->folder, folder) : NULL, options->steps_here,
-               text);
+    const struct guard_saved saved = {where(options->folder, folder), watch->kept};
+    guard_text(&watch->guard, event, now_ns, watch->kept.samples > 0 ? &saved : NULL,
+               options->steps_here, text);
     event_log_say(options->report, now_ns, NOTE_TRAINING,
                   event == GUARD_RECOVERED ? LEVEL_INFO
                   : event == GUARD_DEAD    ? LEVEL_ERROR

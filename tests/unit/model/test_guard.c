@@ -55,7 +55,8 @@ static void evaluate(uint32_t correct, uint32_t of, double loss)
 static const char *text(enum guard_event event)
 {
     static char said[GUARD_TEXT_BYTES];
-    guard_text(&guard, event, now_ns, "", true, said);
+    const struct guard_saved saved = {"", {.samples = 2000, .correct = 1700}};
+    guard_text(&guard, event, now_ns, &saved, true, said);
     return said;
 }
 
@@ -233,6 +234,9 @@ static void a_base_below_its_best_twice_is_worse(void **state)
     assert_int_equal(found[0], GUARD_WORSE);
     assert_non_null(
         strstr(text(GUARD_WORSE), "has 87.5 % on the test set, and had 90.0 % 4m00s ago"));
+    assert_non_null(strstr(text(GUARD_WORSE), "return to the best base (85.0 %): hearsay rewind"));
+    guard.best_ns = 0; /* the state folder has told the best score, but not when it was reached */
+    assert_non_null(strstr(text(GUARD_WORSE), "had 90.0 % before this node started: lower"));
     evaluate(1790, 2000, 0.3);
     assert_int_equal(found[1], GUARD_RECOVERED);
 }
