@@ -86,7 +86,8 @@ void leave_end_training(struct node *node)
     leaving_move(node, STAGE_LEAVING);
     /* An early round of gossip tells neighbours at once that training has ended. */
     node->leave->hurry_ns = node->now_ns;
-    if (!node->options.trains)
+    /* The rest of progress that was published long ago no longer fits the base. */
+    if (!node->options.trains || publish_schedule_end_is_published(node))
         settle(node);
     publish_schedule_consider(node);
 }

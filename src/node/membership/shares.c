@@ -210,29 +210,57 @@ bool shares_await_newcomer(const struct members *members, uint64_t now_ns)
     return false;
 }
 
-double shares_equal(const struct members *members, uint64_t since_ns, uint64_t now_ns)
+static bool is_quiet(const struct member *member, uint64_t quiet_ns, uint64_t now_ns)
+{
+    CHECK(member->moved_ns <= now_ns);
+    return member->moved_ns > 0 && now_ns - member->moved_ns > quiet_ns;
+}
+
+double shares_equal(const struct members *members, uint64_t since_ns, uint64_t quiet_ns,
+                    uint64_t now_ns)
 {
     uint32_t count = 1;
-    for (uint32_t i = 1; i < members->count; i++)
-        count += claim_of(members, i, false, now_ns) > 0 ||
-                 is_newcomer(members, &members->members[i], now_ns) ||
-                 has_ended_since(&members->members[i], since_ns);
+    for (uint32_t i = 1; i < members->count; i++) {
+        const struct member *member = &members->members[i];
+        count += !is_quiet(member, quiet_ns, now_ns) &&
+                 (claim_of(members, i, false, now_ns) > 0 || is_newcomer(members, member, now_ns) ||
+                  has_ended_since(member, since_ns));
+    }
     return 1.0 / count;
 }
 
 double shares_with_finished(const struct members *members, bool by_throughput, uint64_t since_ns,
-                            uint64_t now_ns)
+                            uint64_t quiet_ns, uint64_t now_ns)
 {
-    const double sum = weigh(members, by_throughput, members->weight_max, now_ns);
+    double sum = weigh(members, by_throughput, members->weight_max, now_ns);
     const double *weights = members->scratch;
     uint32_t training = 0, finished = 0;
     for (uint32_t i = 0; i < members->count; i++) {
-        if (weights[i] > 0)
+        const struct member *member = &members->members[i];
+        if (i > 0 && is_quiet(member, quiet_ns, now_ns))
+            sum -= weights[i];
+        else if (weights[i] > 0)
             training++;
         else
-            finished += has_ended_since(&members->members[i], since_ns);
+            finished += has_ended_since(member, since_ns);
     }
+    CHECK(training > 0);
+    sum = fmax(sum, weights[0]);
     return weights[0] / (sum + finished * sum / training);
+}
+
+bool shares_have_settled(const struct members *members, uint64_t young_ns, uint64_t now_ns)
+{
+    uint32_t all = 1, young = 0;
+    for (uint32_t i = 1; i < members->count; i++) {
+        const struct member *member = &members->members[i];
+        if (claim_of(members, i, false, now_ns) == 0)
+            continue;
+        CHECK(member->since_ns <= now_ns);
+        all++;
+        young += now_ns - member->since_ns < young_ns;
+    }
+    return 8 * young <= all;
 }
 
 double shares_learners(const struct members *members, bool by_throughput, uint64_t now_ns)

@@ -44,19 +44,26 @@ void shares_review(struct members *members, bool by_throughput, uint64_t now_ns)
 double shares_own(const struct members *members, bool by_throughput, uint64_t now_ns);
 
 /* The next two functions return this node's share, in (0, 1], of progress since since_ns. A member
- * whose training ended after since_ns publishes its part of that progress, so it counts. */
+ * whose training ended after since_ns publishes its part of that progress, so it counts. A member
+ * whose last rumor is more than quiet_ns old may be dead, so it does not count. */
 
 /* All shares are equal; newcomers (shares_await_newcomer) count. For the start of a swarm, when
  * records are late and the members' throughput is unknown. */
-double shares_equal(const struct members *members, uint64_t since_ns, uint64_t now_ns);
-/* Like shares_own; a member whose training ended counts with the mean weight of those that train. */
+double shares_equal(const struct members *members, uint64_t since_ns, uint64_t quiet_ns,
+                    uint64_t now_ns);
+/* Like shares_own; a member whose training ended counts with the mean weight of those that train.
+ */
 double shares_with_finished(const struct members *members, bool by_throughput, uint64_t since_ns,
-                            uint64_t now_ns);
+                            uint64_t quiet_ns, uint64_t now_ns);
 
 /* Returns true if a member that arrived or began to train in the last minute may be about to make
  * its first step. Until that step its statistics follow the base. So a statistic that is published
  * now moves the newcomer too, and the newcomer will not add its share of that movement. */
 bool shares_await_newcomer(const struct members *members, uint64_t now_ns);
+
+/* Returns true if at most one in eight of the members that train began less than young_ns ago. A
+ * member counts from when this node met it. */
+bool shares_have_settled(const struct members *members, uint64_t young_ns, uint64_t now_ns);
 
 /* Returns the effective number of learners, (Σ shares)² / Σ shares² (Kish 1965); at least 1. */
 double shares_learners(const struct members *members, bool by_throughput, uint64_t now_ns);

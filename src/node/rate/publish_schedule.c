@@ -30,9 +30,16 @@
  * STATISTICS_EQUAL_NS it publishes them with equal shares, and waits for newcomers. */
 #define STATISTICS_HELD_NS  (3 * SECOND_NS)
 #define STATISTICS_EQUAL_NS (60 * SECOND_NS)
-/* Time constant with which an error of the shared statistics decays. It must be longer than an
- * update takes to reach all nodes, otherwise the nodes correct one error several times. */
-#define STATISTICS_PULL_NS (30 * SECOND_NS)
+/* A node pulls its statistics once it has made steps, and has known most members, for this time:
+ * the movement that each of them held back at first has arrived by then. */
+#define STATISTICS_PULLED_NS (10 * SECOND_NS)
+/* Time constant with which an error of the shared statistics decays: this time, or this many
+ * publications if that is longer. It must be longer than an update takes to reach all nodes,
+ * otherwise the nodes correct one error several times. */
+#define STATISTICS_PULL_NS    SECOND_NS
+#define STATISTICS_PULL_TIMES 4
+/* A member without a rumor for this many of these times takes no part in the statistics. */
+#define STATISTICS_QUIET 2
 /* Publications without a wait end when their threshold falls to this part of hurried_tau. */
 #define HURRIED_PART (1.0F / 50)
 /* Reported samples per second of a node that has stopped learning; 0 would mean unknown. */
@@ -262,7 +269,7 @@ static double own_share(const struct node *node)
     return leaving_stage(node) == STAGE_RUNNING
                ? shares_own(members, by_throughput, node->now_ns)
                : shares_with_finished(members, by_throughput, node->rate->schedule.running_ns,
-                                      node->now_ns);
+                                      UINT64_MAX, node->now_ns);
 }
 
 /* Returns the part of the unpublished progress to withhold from the node's own weights. Unless it
@@ -302,6 +309,27 @@ static bool must_hold_statistics(const struct node *node, uint64_t trained_ns)
            shares_await_newcomer(membership_members(node), node->now_ns);
 }
 
+/* Returns the time constant with which an error of the shared statistics decays, in seconds. */
+static double statistics_time_s(const struct node *node)
+{
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    const double span_s = (double)(node->now_ns - schedule->published_ns) * 1e-9;
+    const double interval_s = fmax(schedule->outer_step.interval_s, span_s);
+    return fmax((double)STATISTICS_PULL_NS * 1e-9, STATISTICS_PULL_TIMES * interval_s);
+}
+
+/* Returns true if a publication may pull statistics (model/exchange/statistics.h). There is no pull
+ * at first: as long as the first movement of other nodes is on its way, each node would add a part
+ * of it. There is none without steps either: the nodes' last publications would pull forever, each
+ * towards its own statistics. */
+static bool may_pull(const struct node *node)
+{
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    return schedule->steps_since > 0 && leaving_stage(node) == STAGE_RUNNING &&
+           node->now_ns - schedule->first_step_ns >= STATISTICS_PULLED_NS &&
+           shares_have_settled(membership_members(node), STATISTICS_PULLED_NS, node->now_ns);
+}
+
 /* Returns the share of running statistics in a publication; 0 = they are held back. They move far
  * in the first steps, when the nodes do not know yet which others train, nor how fast. So at first
  * they are held back, and then all nodes have equal shares. */
@@ -312,25 +340,20 @@ static double share_of_statistics(const struct node *node)
     const uint64_t trained_ns = node->now_ns - schedule->first_step_ns;
     if (must_hold_statistics(node, trained_ns))
         return 0;
+    /* only a pull corrects the error if a quiet member is alive */
+    const uint64_t quiet_ns =
+        may_pull(node) ? STATISTICS_QUIET * (uint64_t)(statistics_time_s(node) * 1e9) : UINT64_MAX;
     if (trained_ns < STATISTICS_EQUAL_NS)
-        return shares_equal(members, schedule->carried_ns, node->now_ns);
+        return shares_equal(members, schedule->carried_ns, quiet_ns, node->now_ns);
     return shares_with_finished(members, node->options.weigh_throughput, schedule->carried_ns,
-                                node->now_ns);
+                                quiet_ns, node->now_ns);
 }
 
-/* Returns the pull of a publication (model/exchange/statistics.h). The pull takes effect over the
- * time STATISTICS_PULL_NS, however often the node publishes. There is none while shares are equal:
- * as long as the first movement of other nodes is on its way, each node would add a part of it.
- * There is none without steps either: the nodes' last publications would pull forever, each towards
- * its own statistics. */
+/* Returns the part of their distance by which a publication pulls the statistics. */
 static double statistics_pull(const struct node *node)
 {
-    const struct publish_schedule *schedule = &node->rate->schedule;
-    if (schedule->steps_since == 0 || leaving_stage(node) != STAGE_RUNNING ||
-        node->now_ns - schedule->first_step_ns < STATISTICS_EQUAL_NS)
-        return 0;
-    const double span = (double)(node->now_ns - schedule->published_ns);
-    return 1 - exp(-fmin(span / (double)STATISTICS_PULL_NS, 1));
+    const double span_s = (double)(node->now_ns - node->rate->schedule.published_ns) * 1e-9;
+    return may_pull(node) ? 1 - exp(-span_s / statistics_time_s(node)) : 0;
 }
 
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
@@ -422,8 +445,11 @@ bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update
     if (!schedule->holds_statistics && !update->needs_more)
         schedule->carried_ns = schedule->published_ns;
     publish_schedule_draw_wait(schedule, WAIT_LEAST, WAIT_MOST);
+    const bool was_hurried = schedule->hurries > 0;
     if (hurries_on(node, update))
         publishing_move(node, PUBLISHING_WANTED);
+    else
+        schedule->end_is_published |= schedule->training_is_over && was_hurried;
     return schedule->is_last;
 }
 
@@ -455,6 +481,11 @@ bool publish_schedule_holds_statistics(const struct node *node)
 void publish_schedule_end_training(struct node *node)
 {
     node->rate->schedule.training_is_over = true;
+}
+
+bool publish_schedule_end_is_published(const struct node *node)
+{
+    return node->rate->schedule.end_is_published;
 }
 
 bool publish_schedule_goes_on(const struct node *node)

@@ -133,6 +133,8 @@ uint64_t publish_schedule_samples(const struct node *node);
 bool publish_schedule_holds_statistics(const struct node *node);
 /* Records that the learner makes no more steps. */
 void publish_schedule_end_training(struct node *node);
+/* Returns true if training has ended and its progress was published after that. */
+bool publish_schedule_end_is_published(const struct node *node);
 /* Returns true if the learner may make more steps, and publications are not held. */
 bool publish_schedule_goes_on(const struct node *node);
 /* Returns the samples per second that this node learns, a moving average; 0 = unknown. */

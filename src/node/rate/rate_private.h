@@ -85,6 +85,7 @@ struct publish_schedule {
     uint64_t steps;         /* local steps since the start */
     uint64_t first_step_ns; /* time of the first local step; 0 = none */
     bool training_is_over;  /* the learner makes no more steps */
+    bool end_is_published;  /* publish_schedule_end_is_published */
     bool hold_is_over;      /* publish_schedule_hurry has ended the first hold of statistics */
     bool holds_statistics;  /* the last publication held statistics back */
     /* Times at which the last publication began that was made during training, and that carried all

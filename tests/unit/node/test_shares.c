@@ -11,7 +11,7 @@
 #include "base/time_units.h"
 #include "node/membership/shares.h"
 
-#define MAX        6
+#define MAX        16
 #define SILENCE_NS ((uint64_t)1000000000000)
 
 static const uint8_t context[CONTEXT_BYTES] = {1, 2, 3};
@@ -344,15 +344,15 @@ static void statistics_have_equal_shares_at_first(void **state)
 {
     (void)state;
     be(100);
-    assert_true(shares_equal(&members, 0, 0) == 1);
+    assert_true(shares_equal(&members, 0, UINT64_MAX, 0) == 1);
     meet(2, 10000, 1);
-    assert_true(near(shares_equal(&members, 0, 1), 1.0 / 2));
+    assert_true(near(shares_equal(&members, 0, UINT64_MAX, 1), 1.0 / 2));
     /* A new member may be about to train. If it does not in a minute, it only relays. */
     meet_as(3, 0, false, 1);
-    assert_true(near(shares_equal(&members, 0, SECOND_NS), 1.0 / 3));
+    assert_true(near(shares_equal(&members, 0, UINT64_MAX, SECOND_NS), 1.0 / 3));
     meet(2, 10000, 61 * SECOND_NS);
     meet_as(3, 0, false, 61 * SECOND_NS);
-    assert_true(near(shares_equal(&members, 0, 61 * SECOND_NS), 1.0 / 2));
+    assert_true(near(shares_equal(&members, 0, UINT64_MAX, 61 * SECOND_NS), 1.0 / 2));
 }
 
 static void a_newcomer_is_awaited_until_its_first_step(void **state)
@@ -381,14 +381,15 @@ static void members_that_will_make_no_step_are_not_awaited(void **state)
     meet_record(3, leaves, 1);
     meet_record(4, has_left, 1);
     assert_false(shares_await_newcomer(&members, 1));
-    assert_true(shares_equal(&members, 0, 1) == 1);
+    assert_true(shares_equal(&members, 0, UINT64_MAX, 1) == 1);
     members.silence_ns = SECOND_NS; /* a newcomer that has died */
     meet_record(5, (struct record){.renew_ms = 100}, 1);
     assert_true(shares_await_newcomer(&members, 1));
     assert_false(shares_await_newcomer(&members, 10 * SECOND_NS));
 }
 
-/* Members that ended training before the time, by a record with or without a stage, do not count. */
+/* Members that ended training before the time, by a record with or without a stage, do not count.
+ */
 static void members_whose_training_ended_since_a_time_count(void **state)
 {
     const uint64_t ends = 61 * SECOND_NS, later = ends + SECOND_NS;
@@ -401,14 +402,46 @@ static void members_whose_training_ended_since_a_time_count(void **state)
     meet_record(4, leaves, ends);
     meet(2, 100, ends);
     assert_true(near(shares_own(&members, true, ends), 1.0 / 2));
-    assert_true(near(shares_with_finished(&members, true, ends - 1, ends), 1.0 / 4));
-    assert_true(near(shares_equal(&members, ends - 1, ends), 1.0 / 4));
-    assert_true(near(shares_with_finished(&members, true, ends, later), 1.0 / 2));
-    assert_true(near(shares_equal(&members, ends, later), 1.0 / 2));
+    assert_true(near(shares_with_finished(&members, true, ends - 1, UINT64_MAX, ends), 1.0 / 4));
+    assert_true(near(shares_equal(&members, ends - 1, UINT64_MAX, ends), 1.0 / 4));
+    assert_true(near(shares_with_finished(&members, true, ends, UINT64_MAX, later), 1.0 / 2));
+    assert_true(near(shares_equal(&members, ends, UINT64_MAX, later), 1.0 / 2));
     /* Later records do not renew the end. */
     meet_as(3, 100, false, later);
     meet_record(4, leaves, later);
-    assert_true(near(shares_equal(&members, ends, later), 1.0 / 2));
+    assert_true(near(shares_equal(&members, ends, UINT64_MAX, later), 1.0 / 2));
+}
+
+static void the_shares_have_settled_once_most_members_are_known_for_a_while(void **state)
+{
+    (void)state;
+    be(100);
+    assert_true(shares_have_settled(&members, 10 * SECOND_NS, 0));
+    meet(2, 100, SECOND_NS);
+    assert_false(shares_have_settled(&members, 10 * SECOND_NS, 10 * SECOND_NS));
+    assert_true(shares_have_settled(&members, 10 * SECOND_NS, 11 * SECOND_NS));
+    for (uint8_t who = 3; who <= 7; who++)
+        meet(who, 100, SECOND_NS);
+    meet(8, 100, 20 * SECOND_NS); /* one in eight */
+    assert_true(shares_have_settled(&members, 10 * SECOND_NS, 21 * SECOND_NS));
+    meet(9, 100, 20 * SECOND_NS);
+    assert_false(shares_have_settled(&members, 10 * SECOND_NS, 21 * SECOND_NS));
+}
+
+/* Members 2 to 4 have published for a minute; their last rumors are of the 60th second. */
+static void a_quiet_member_takes_no_part(void **state)
+{
+    const uint64_t then = 60 * SECOND_NS, now = 64 * SECOND_NS;
+    (void)state;
+    be(100);
+    meet_three();
+    publish_for(60, (double[]){10, 10, 10, 10}, (uint64_t[]){100, 100, 100, 100});
+    publish(2, 100, 1000, now);
+    assert_true(near(shares_equal(&members, then, UINT64_MAX, now), 1.0 / 4));
+    assert_true(near(shares_equal(&members, then, 2 * SECOND_NS, now), 1.0 / 2));
+    assert_true(near(shares_with_finished(&members, true, then, UINT64_MAX, now), 1.0 / 4));
+    assert_true(near(shares_with_finished(&members, true, then, 2 * SECOND_NS, now), 1.0 / 2));
+    assert_true(near(shares_own(&members, true, now), 1.0 / 4));
 }
 
 static void a_member_that_ended_without_progress_does_not_count(void **state)
@@ -417,7 +450,7 @@ static void a_member_that_ended_without_progress_does_not_count(void **state)
     be(100);
     meet(2, 0, 1);
     meet_as(2, 0, false, 62 * SECOND_NS);
-    assert_true(shares_equal(&members, SECOND_NS, 62 * SECOND_NS) == 1);
+    assert_true(shares_equal(&members, SECOND_NS, UINT64_MAX, 62 * SECOND_NS) == 1);
 }
 
 int main(void)
@@ -447,6 +480,8 @@ int main(void)
         TEST(statistics_have_equal_shares_at_first),
         TEST(a_newcomer_is_awaited_until_its_first_step),
         TEST(members_that_will_make_no_step_are_not_awaited),
+        TEST(the_shares_have_settled_once_most_members_are_known_for_a_while),
+        TEST(a_quiet_member_takes_no_part),
         TEST(members_whose_training_ended_since_a_time_count),
         TEST(a_member_that_ended_without_progress_does_not_count),
     };
