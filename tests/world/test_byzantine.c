@@ -117,6 +117,7 @@ static void accepts_longer_publications_of_all_at_once(void **state)
     (void)state;
     for (int i = 0; i < 10; i++)
         let_all_publish(0.5, 0.5, 1, 1);
+    byzantine_on_order(node);
     for (int i = 0; i < 4; i++) {
         for (uint32_t origin_index = 0; origin_index < NODES; origin_index++)
             if (!is_own(origin_index))

@@ -42,6 +42,8 @@
 /* A silence may mean a partition if it exceeds silence_ns and this many average gaps between the
  * member's rumors. */
 #define GAPS_APART 3
+/* Time after an order to expel a member in which all members' publications may be longer. */
+#define ORDERED_NS (10 * SECOND_NS)
 /* Members whose last rumor arrived within this time count for the medians. */
 #define LATELY_NS (60 * SECOND_NS)
 /* The swarm's first publications are over when BYZANTINE_ENOUGH origins have published this many
@@ -116,6 +118,7 @@ struct byzantine {
      */
     double typical_s;
     double own_part;       /* byzantine_own_part */
+    uint64_t ordered_ns;   /* time until which an order to expel explains longer publications */
     struct size own_whole; /* decaying sum of this node's publications, at the whole share */
 };
 
@@ -240,8 +243,9 @@ static double positive_median(struct node *node,
 static double latest_length_at(const struct node *node, const struct account *account);
 
 /* Judges the member's publications when the next one starts: the last one is complete now, and most
- * other members' publications of that time have arrived. A long publication is also compared with
- * these: after the removal of an expelled member's rumors, all members learn more at once. */
+ * other members' publications of that time have arrived. After an order to expel a member, a long
+ * publication is also compared with these, because all members learn more at once. Not after votes:
+ * liars who ruin the base make all others' publications longer, too. */
 static void judge(struct node *node, struct account *account)
 {
     const struct origin *origin = latest_of(node, account);
@@ -251,7 +255,7 @@ static void judge(struct node *node, struct account *account)
     CHECK(account->pieces > 0);
     const struct size *size = account->counts ? &account->usual_size : &account->size;
     const double length = length_of(node, origin, size);
-    if (length > most)
+    if (length > most && node->now_ns < node->byzantine->ordered_ns)
         most = fmax(most, allowed(node, origin, positive_median(node, latest_length_at)));
     const double by = length / most - 1;
     if (account->counts || by > BEYOND_MOST)
@@ -440,6 +444,11 @@ void byzantine_on_published(struct node *node, const struct rumor_step *sum)
     add(size, sum->length / byzantine_own_part(node), (double)sum->samples);
     const double length = length_of(node, own, size);
     byzantine->own_part = most > 0 && length > most ? fmax(most / length, OWN_LEAST) : 1;
+}
+
+void byzantine_on_order(struct node *node)
+{
+    node->byzantine->ordered_ns = node->now_ns + ORDERED_NS;
 }
 
 double byzantine_own_part(const struct node *node)

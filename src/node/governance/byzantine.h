@@ -57,6 +57,8 @@ size_t byzantine_arena_bytes(const struct node_options *options);
 
 /* Counts the length and samples of this node's own publication. */
 void byzantine_on_published(struct node *node, const struct rumor_step *sum);
+/* Call it when an order has expelled a member, whose rumors then leave the base. */
+void byzantine_on_order(struct node *node);
 /* Returns the part of its share with which this node's publications stay within the length that
  * the other members allow; in (0, 1]. */
 double byzantine_own_part(const struct node *node);

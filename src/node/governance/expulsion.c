@@ -7,6 +7,7 @@
 #include "node/broadcast/retract.h"
 #include "node/expulsion_api.h"
 #include "node/governance/admit.h"
+#include "node/governance/byzantine.h"
 #include "node/governance/suspension.h"
 #include "node/leave.h"
 #include "node/lifecycle/lifecycle.h"
@@ -113,6 +114,7 @@ static void obey_expulsion(struct node *node, const struct order *order)
 {
     if (is_own(node, order->subject))
         return;
+    byzantine_on_order(node);
     struct note *note = notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
                                   "is expelled from the swarm (order %u): %s",
                                   (unsigned)order->number, order->reason);
