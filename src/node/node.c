@@ -334,7 +334,8 @@ void node_on_published(struct node *node, uint64_t now_ns, const struct update *
     begin_event(node, now_ns);
     struct rumor_step sum;
     const uint64_t bytes = broadcast_publish(node, update, &sum);
-    byzantine_on_published(node, &sum);
+    if (votes_count_here(node)) /* otherwise the whole share is used, whatever the length */
+        byzantine_on_published(node, &sum);
     transfer_on_update(node, update);
     if (publish_schedule_end(node, bytes, update, own_labels_on_published(node, took_ns)))
         leave_on_published(node, update);

@@ -48,6 +48,9 @@ class Arrays(unittest.TestCase):
     def test_a_statistic_that_names_no_array_is_refused_with_similar_names(self):
         with self.assertRaisesRegex(ValueError, "has 'wieght', which names no array: .* are weight$"):
             hearsay.ArrayNode(arrays(), statistics=['wieght'], settings=self.settings('a'))
+        with self.assertRaisesRegex(ValueError, "has 'zzz', which names no array: the names are a.w, a.b$"):
+            hearsay.ArrayNode({'a.w': np.zeros(2, np.float32), 'a.b': np.zeros(2, np.float32)},
+                              statistics=['zzz'], settings=self.settings('a'))
 
     def test_two_learn_one_plane(self):
         together = Together(2)

@@ -614,6 +614,7 @@ static void nothing_is_withheld_without_quarantine(void **state)
         for (uint32_t i = 0; i < LIAR; i++)
             assert_false(is_held(i));
     }
+    assert_true(byzantine_own_part(world.nodes[LIAR].node) == 1);
     must_agree(10 * SECOND_NS);
 }
 

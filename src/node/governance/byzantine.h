@@ -55,7 +55,7 @@
 struct byzantine *byzantine_new(struct arena *arena, const struct node_options *options);
 size_t byzantine_arena_bytes(const struct node_options *options);
 
-/* Counts the length and samples of this node's own publication. */
+/* Counts the length and samples of this node's own publication, made with byzantine_own_part. */
 void byzantine_on_published(struct node *node, const struct rumor_step *sum);
 /* Call it when an order has expelled a member, whose rumors then leave the base. */
 void byzantine_on_order(struct node *node);

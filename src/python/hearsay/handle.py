@@ -32,11 +32,11 @@ log = logging.getLogger("hearsay")
 
 def similar(word: str, names: Iterable[str]) -> str:
     """Returns the names that are similar to a word which is none of them, as the end of a message.
-    If no name is similar, returns the first names without a point; "" if there are no names."""
+    If no name is similar, returns the first names, preferably without a point; "" if there are none."""
     known = list(dict.fromkeys(names))
     if found := difflib.get_close_matches(word, known):
         return f": the most similar names are {', '.join(found)}"
-    first = [name for name in known if "." not in name]
+    first = [name for name in known if "." not in name] or known
     more = ", …" if len(first) > _NAMES_MOST else ""
     return f": the names are {', '.join(first[:_NAMES_MOST])}{more}" if first else ""
 
