@@ -266,9 +266,9 @@ static void waiting_rumors_reduce_publishing(void **state)
         lag_s += mean.lag_s / 8;
     }
     print_message("%.2f s in the mean\n", lag_s);
-    /* The mean would be 3 s if nodes reacted only to the lag of other nodes, and 5 s without any
-     * reaction. */
-    assert_true(lag_s < 2.4);
+    /* The mean is 2.4 s. It would be 3.7 s if the budget grew in spite of missing rumors, and more
+     * than 9 s without any reaction. A change elsewhere shifts the mean of these seeds by 0.3 s. */
+    assert_true(lag_s < 3);
 }
 
 /* The first publication must be small because it goes over all links: the broadcast trees do not
