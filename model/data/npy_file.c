@@ -181,6 +181,7 @@ static enum error set_shape(struct npy_file *file, const struct npy_header *head
 {
     file->rank = header->rank;
     memcpy(file->dims, header->dims, sizeof file->dims);
+    memcpy(file->stored_dims, header->dims, sizeof file->stored_dims);
     if (file->rank == 0)
         return problem_set(problem, MALFORMED,
                            "%.300s: is one number without a dimension; the first dimension counts "

@@ -46,6 +46,7 @@ struct npy_file {
     int rank;
     /* sizes of the dimensions, each at least 1; dims[0] counts the samples */
     uint64_t dims[NPY_RANK_MAX];
+    uint64_t stored_dims[NPY_RANK_MAX]; /* dims in the order of the file */
     uint64_t size; /* numbers per sample */
     uint64_t at;   /* samples read so far */
 };

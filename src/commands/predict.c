@@ -288,9 +288,8 @@ static enum error refuse_shape(const struct npy_file *file, struct shape in,
 {
     const uint64_t sides[] = {(uint64_t)in.channels, (uint64_t)in.height, (uint64_t)in.width};
     const int first = in.channels > 1 ? 0 : in.height > 1 ? 1 : 2; /* a table has rows only */
-    const uint64_t dims[] = {file->dims[0], file->dims[2], file->dims[3], file->dims[1]};
     const struct dims_text taken = dims_text(sides + first, 3 - first);
-    const struct dims_text given = dims_text(file->channels_last ? dims : file->dims, file->rank);
+    const struct dims_text given = dims_text(file->stored_dims, file->rank);
     const struct dims_text last = dims_text((uint64_t[]){sides[1], sides[2], sides[0]}, 3);
     const size_t size = shape_size(in);
     const bool is_one = strcmp(given.text, taken.text) == 0 || strcmp(given.text, last.text) == 0;

@@ -84,7 +84,10 @@ expect 0 '^augmented, as in training:$' "${data[@]}" --set data.source=generated
 
 tell 'images with their channels last, and float64'
 bytes_of 1 "${pixels[@]:0:768}" | npy last.npy '|u1' '4, 8, 8, 3'
-expect 0 'NumPy array of uint8, channels last, shape \(4, 3, 8, 8\)' "${data[@]}" "$dir/last.npy"
+expect 0 'NumPy array of uint8, shape \(4, 8, 8, 3\), channels last: read as \(4, 3, 8, 8\)$' \
+    "${data[@]}" "$dir/last.npy"
+expect 0 '"shape":\[4,8,8,3\],"read_as":\[4,3,8,8\]' "${data[@]}" --json "$dir/last.npy"
+expect 0 '"shape":\[300\],"read_as":null' "${data[@]}" --json "$dir/y.npy"
 bytes_of 1 "${pixels[@]:0:512}" | npy unclear.npy '|u1' '1, 16, 8, 4'
 expect 1 'say which: data.channels = first, or last' "${data[@]}" "$dir/unclear.npy"
 for ((i = 0; i < 40; i++)); do

@@ -121,6 +121,24 @@ static enum error read_all(struct summary *summary, struct data_reader *reader, 
     return error;
 }
 
+static void print_shape(FILE *out, const uint64_t *dims, int rank)
+{
+    for (int i = 0; i < rank; i++)
+        (void)fprintf(out, "%s%" PRIu64, i > 0 ? ", " : "(", dims[i]);
+    (void)fputs(rank == 1 ? ",)" : ")", out);
+}
+
+static bool has_channels_last(const struct data_reader *reader)
+{
+    return reader->format == DATA_NPY && reader->npy.channels_last;
+}
+
+/* Returns the dimensions in the order of the file. */
+static const uint64_t *stored_dims(const struct data_reader *reader)
+{
+    return reader->format == DATA_NPY ? reader->npy.stored_dims : reader->dims;
+}
+
 static void print_header(FILE *out, const struct data_reader *reader)
 {
     char what[64];
@@ -130,10 +148,13 @@ static void print_header(FILE *out, const struct data_reader *reader)
                       reader->format == DATA_TEXT ? "bytes" : "tokens");
         return;
     }
-    (void)fputs(", shape (", out);
-    for (int i = 0; i < reader->rank; i++)
-        (void)fprintf(out, "%s%" PRIu64, i > 0 ? ", " : "", reader->dims[i]);
-    (void)fputs(reader->rank == 1 ? ",)\n" : ")\n", out);
+    (void)fputs(", shape ", out);
+    print_shape(out, stored_dims(reader), reader->rank);
+    if (has_channels_last(reader)) {
+        (void)fputs(", channels last: read as ", out);
+        print_shape(out, reader->dims, reader->rank);
+    }
+    (void)fputc('\n', out);
 }
 
 static void print_columns(FILE *out, const struct summary *summary, uint64_t columns)
@@ -276,15 +297,23 @@ static uint64_t shown(const struct data_reader *reader, int samples)
     return u64_min(most, reader->dims[0]);
 }
 
+static json_t *shape_json(const uint64_t *dims, int rank)
+{
+    json_t *shape = json_array();
+    for (int i = 0; i < rank; i++)
+        CHECK(json_array_append_new(shape, json_integer((json_int_t)dims[i])) == 0);
+    return shape;
+}
+
 static json_t *about_json(const struct data_reader *reader, const struct summary *summary)
 {
     char what[64];
-    json_t *object = json_object(), *shape = json_array();
-    for (int i = 0; i < reader->rank; i++)
-        CHECK(json_array_append_new(shape, json_integer((json_int_t)reader->dims[i])) == 0);
+    json_t *object = json_object();
     json_output_put(object, "file", json_string(reader->path));
     json_output_put(object, "holds", json_string(data_reader_describe(what, reader)));
-    json_output_put(object, "shape", shape);
+    json_output_put(object, "shape", shape_json(stored_dims(reader), reader->rank));
+    json_output_put(object, "read_as",
+                    has_channels_last(reader) ? shape_json(reader->dims, reader->rank) : NULL);
     json_output_put(object, "numbers", moments_json(&summary->all));
     json_output_put(object, "counts",
                     are_labels(summary, reader)

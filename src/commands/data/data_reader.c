@@ -192,8 +192,7 @@ const char *data_reader_describe(char out[static 64], const struct data_reader *
     char type[NPY_NAME_BYTES];
     switch (reader->format) {
     case DATA_NPY:
-        (void)snprintf(out, 64, "NumPy array of %s%s", npy_file_type(type, &reader->npy),
-                       reader->npy.channels_last ? ", channels last" : "");
+        (void)snprintf(out, 64, "NumPy array of %s", npy_file_type(type, &reader->npy));
         break;
     case DATA_IDX:
         (void)snprintf(out, 64, "IDX, %s", reader->rank == 1 ? "labels" : "images");
