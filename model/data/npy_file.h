@@ -47,8 +47,8 @@ struct npy_file {
     /* sizes of the dimensions, each at least 1; dims[0] counts the samples */
     uint64_t dims[NPY_RANK_MAX];
     uint64_t stored_dims[NPY_RANK_MAX]; /* dims in the order of the file */
-    uint64_t size; /* numbers per sample */
-    uint64_t at;   /* samples read so far */
+    uint64_t size;                      /* numbers per sample */
+    uint64_t at;                        /* samples read so far */
 };
 
 /* Opens the file, checks its header and length, and moves to its first sample. After OK the caller

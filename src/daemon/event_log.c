@@ -197,14 +197,23 @@ static void put_stats(json_t *line, const struct node_stats *stats)
     put_digest(line, "digest", stats->digest);
 }
 
+/* A leaving node has fewer and fewer neighbours, which is no fault. */
+static bool is_alone(const struct event_log *report, uint64_t now_ns,
+                     const struct node_stats *stats)
+{
+    return stats->phase != NODE_LEAVING && reach_is_alone(&report->reach, now_ns);
+}
+
 static void print_status(const struct event_log *report, uint64_t now_ns,
                          const struct node_stats *stats, double loss)
 {
     (void)fprintf(stderr, "%9.3f ", seconds_since(report, now_ns));
-    if (reach_is_alone(&report->reach, now_ns))
+    if (is_alone(report, now_ns, stats))
         (void)fprintf(stderr, "alone: no neighbour for %.0f s (%s); ",
                       reach_alone_s(&report->reach, now_ns), report->reach.why);
-    if (!stats->trains)
+    if (stats->phase == NODE_LEAVING)
+        (void)fprintf(stderr, "%" PRIu64 " steps, leaving, ", stats->steps);
+    else if (!stats->trains)
         (void)fprintf(stderr, "%" PRIu64 " steps, only relaying, ", stats->steps);
     else if (stats->steps == 0)
         (void)fprintf(stderr, "not training, %s, ",
@@ -245,7 +254,7 @@ void event_log_status(struct event_log *report, uint64_t now_ns, const struct no
     json_t *line = line_begin(report, now_ns, note_kind_name(NOTE_STATUS));
     put_stats(line, stats);
     put_real(line, "loss", stats->steps ? loss : NAN);
-    if (reach_is_alone(&report->reach, now_ns))
+    if (is_alone(report, now_ns, stats))
         put_text(line, "alone", report->reach.why);
     line_end(report, line);
 }

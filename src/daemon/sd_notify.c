@@ -115,6 +115,8 @@ void sd_notify_status(struct sd_notify *sd_notify, uint64_t now_ns, const struct
 {
     char doing[96];
     char text[320];
+    if (stats->phase == NODE_LEAVING)
+        return; /* sd_notify_stopping has said so */
     if (!stats->trains)
         (void)strcpy(doing, "only relaying");
     else if (stats->steps > 0)

@@ -38,6 +38,7 @@ static void add_said(const struct node *node, struct node_stats *stats)
 void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *stats)
 {
     *stats = (struct node_stats){
+        .phase = node_phase(node),
         .members_live = membership_live(node),
         .neighbours = connection_neighbours(node),
         .lag_ns = broadcast_lag_ns(node, now_ns),

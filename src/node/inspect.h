@@ -4,7 +4,20 @@
 
 #include "node/node.h"
 
+/* Phase of a node as it is shown to people; derived from the node's state machines
+ * (lifecycle/lifecycle.h). */
+enum node_phase {
+    NODE_JOINING,     /* the node has not joined and has no neighbour */
+    NODE_CATCHING_UP, /* the node fetches the base, or has neighbours and has not joined */
+    NODE_RUNNING,
+    NODE_FINISHING, /* the node has ended training and waits for other members */
+    NODE_FINISHED,  /* all members have finished, with one base */
+    NODE_LEAVING
+};
+enum node_phase node_phase(const struct node *node);
+
 struct node_stats {
+    enum node_phase phase;
     bool trains; /* false = the node only relays, has ended training, or its labels are wrong */
     uint64_t steps;
     uint64_t samples;          /* samples that this node learned since its start */
@@ -168,18 +181,6 @@ struct node_contribution {
 };
 void node_contributions(const struct node *node, struct node_contribution *out);
 void node_member(const struct node *node, uint64_t now_ns, uint32_t i, struct node_member *out);
-
-/* Phase of a node as it is shown to people; derived from the node's state machines
- * (lifecycle/lifecycle.h). */
-enum node_phase {
-    NODE_JOINING,     /* the node has not joined and has no neighbour */
-    NODE_CATCHING_UP, /* the node fetches the base, or has neighbours and has not joined */
-    NODE_RUNNING,
-    NODE_FINISHING, /* the node has ended training and waits for other members */
-    NODE_FINISHED,  /* all members have finished, with one base */
-    NODE_LEAVING
-};
-enum node_phase node_phase(const struct node *node);
 
 /* Returns the samples that the swarm has learned, as training schedules count them
  * (broadcast/progress.h). */

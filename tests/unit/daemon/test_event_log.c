@@ -71,7 +71,8 @@ static void a_closed_log_is_not_shown(void **state)
     assert_null(strstr(said, "the last notes"));
 }
 
-/* Plays seconds 1 to 60 of a node with two peers. It has a neighbour only in second 30. */
+/* Plays seconds 1 to 70 of a node with two peers. It has a neighbour only in second 30, and leaves
+ * in second 60. */
 static void talk_once(void)
 {
     struct event_log report = {0};
@@ -82,10 +83,11 @@ static void talk_once(void)
     event_log_note(&report, &note);
     note.kind = NOTE_NEIGHBOUR_LOST;
     (void)strcpy(note.text, "is no longer a neighbour: left");
-    for (uint64_t second = 1; second <= 60; second++) {
+    for (uint64_t second = 1; second <= 70; second++) {
         if (second == 31)
             event_log_note(&report, &note);
-        const struct node_stats stats = {.trains = second < 50,
+        const struct node_stats stats = {.phase = second < 60 ? NODE_RUNNING : NODE_LEAVING,
+                                         .trains = second < 50,
                                          .steps = second,
                                          .samples_per_second = 1,
                                          .neighbours = second == 30};
@@ -107,6 +109,7 @@ static void a_node_that_reaches_nobody_says_so_in_its_line(void **state)
     assert_non_null(strstr(said, "   40.000 alone: no neighbour for 11 s "
                                  "(192.0.2.7:1 is no longer a neighbour: left); "));
     assert_non_null(strstr(said, "left); 51 steps, only relaying, neighbours 0, "));
+    assert_non_null(strstr(said, "   60.000 61 steps, leaving, neighbours 0, "));
 }
 
 static void a_node_without_peers_or_without_a_failed_call_is_not_alone(void **state)

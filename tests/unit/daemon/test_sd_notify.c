@@ -204,11 +204,15 @@ static void the_status_is_one_line_for_a_person(void **state)
 static void a_leaving_node_notifies_stopping(void **state)
 {
     (void)state;
+    const struct node_stats stats = {.phase = NODE_LEAVING, .steps = 1};
+    const struct reach reach = {0};
     struct sd_notify sd_notify;
     listen_at(manager.name);
     sd_notify_open(&sd_notify);
     sd_notify_stopping(&sd_notify);
     assert_int_equal(strncmp(heard(), "STOPPING=1\nSTATUS=", 18), 0);
+    sd_notify_status(&sd_notify, 0, &stats, 1, &reach);
+    assert_string_equal(heard(), ""); /* no later status replaces it */
     sd_notify_close(&sd_notify);
 }
 
