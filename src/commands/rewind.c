@@ -294,9 +294,11 @@ static void print_steps(const struct bases *bases, const struct base *base,
                  base->summary.members, base->about.digest);
     if (options->id[0])
         (void)printf("it has %" PRIu64 " rumors of %.8s\n", base->summary.of, options->id);
-    (void)printf("the training since then is lost: %s of %s samples\n",
-                 amount_of(newest > then ? (double)(newest - then) : 0, "").text,
-                 amount_of((double)newest, "").text);
+    (void)printf(
+        "the training since then is lost: %s of %s samples up to the newest save (%s), and "
+        "all later ones\n",
+        amount_of(newest > then ? (double)(newest - then) : 0, "").text,
+        amount_of((double)newest, "").text, amount_moment(bases->base[0].saved_s * 1000).text);
     (void)printf(
         "\n"
         "Next steps:\n"

@@ -56,6 +56,8 @@ cp "$dir/sound" "$dir/one/base-20261101-120000.safetensors"
 tell 'the older base is copied, and the next steps are printed'
 expect 0 'swarm = hearsay-2 ' "${rewind[@]}" "$out" --to 2
 says "$dir/said.out" "hearsay expel $out --all" || fail 'the output lacks the command that expels the member'
+says "$dir/said.out" 'is lost: [0-9.k ]+ of [0-9.k ]+ samples up to the newest save \(20.* UTC\), and all later ones' ||
+    fail 'the output does not say up to which save it counts lost samples'
 cmp "$dir/sound" "$dir/start.safetensors" || fail 'the copy is another file'
 expect 1 'cannot be copied to .*File exists' "${rewind[@]}" "$out" --to 2
 
