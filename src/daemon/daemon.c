@@ -23,7 +23,6 @@ struct daemon {
     struct learner_thread *learner;
     struct sd_notify sd_notify;
     uint64_t signal_ns; /* time of the first signal that made the node leave */
-    uint64_t sample_ns; /* nanoseconds per sample of the last evaluation; 0 = none yet */
 };
 
 static uint64_t on_time(void *self, uint64_t now_ns)
@@ -43,17 +42,6 @@ static void on_second(void *self, uint64_t now_ns, const struct node_stats *stat
                      &daemon->host.report.reach);
 }
 
-/* Returns how many nanoseconds the evaluation of a sample takes; 0 = unknown. Before the first
- * evaluation, returns the duration of a training step per sample, which is longer. */
-static uint64_t evaluation_ns(const struct daemon *daemon)
-{
-    struct node_stats stats;
-    node_stats(daemon->host.node, monotonic_ns(), &stats);
-    if (daemon->sample_ns > 0 || stats.samples == 0)
-        return daemon->sample_ns;
-    return daemon->host.training.spent.steps_ns / stats.samples;
-}
-
 /* Returns on which test samples a leaving node evaluates its base. If train.evaluate_part is auto,
  * leaves out an evaluation whose duration is unknown or may exceed SHUTDOWN_EVALUATION_S. */
 static enum final_evaluation final_evaluation(const struct daemon *daemon)
@@ -65,7 +53,10 @@ static enum final_evaluation final_evaluation(const struct daemon *daemon)
         return FINAL_NONE;
     if (daemon->config->train.evaluate_part.count > 0)
         return is_sequences ? FINAL_PART : FINAL_ALL;
-    const uint64_t sample_ns = evaluation_ns(daemon);
+    struct node_stats stats;
+    node_stats(daemon->host.node, monotonic_ns(), &stats);
+    const uint64_t sample_ns = training_watch_sample_ns(
+        &daemon->host.training, learner_tests(setup->learner, false), stats.samples);
     if (sample_ns == 0 || sample_ns * learner_tests(setup->learner, false) > most_ns)
         return FINAL_TOO_LONG;
     return !is_sequences && sample_ns * learner_tests(setup->learner, true) <= most_ns ? FINAL_ALL
@@ -80,7 +71,6 @@ static void on_event(void *self, uint64_t now_ns, const struct learner_event *ev
         return;
     }
     event_log_evaluated(&daemon->host.report, now_ns, &event->evaluation, &event->averaged);
-    daemon->sample_ns = event->took_ns / learner_tests(daemon->host.setup.learner, false);
 }
 
 static bool on_pumped(void *self)

@@ -9,15 +9,22 @@
 #include "state/best_base.h"
 
 #define PASSES 3 /* cost of a step in forward passes: the backward pass counts as two */
-/* with evaluates_little: minimum time to the next evaluation, in durations of the last one */
+/* with evaluates_little: minimum time to the next evaluation, in durations of an evaluation */
 #define EVALUATIONS_PART 100
+
+/* Returns the shorter of the last two evaluations, or 0 before the second one: a busy or suspended
+ * machine prolongs single evaluations, and a first one may load the test samples. */
+static uint64_t evaluation_ns(const struct training_watch *watch)
+{
+    return u64_min(watch->took_ns[0], watch->took_ns[1]);
+}
 
 /* Sets the time of the next evaluation. from_ns: time at which the last one was due or ended. */
 static void plan_evaluation(struct training_watch *watch, uint64_t from_ns)
 {
     const struct training_watch_options *options = &watch->options;
     const uint64_t least_ns =
-        options->evaluates_little ? EVALUATIONS_PART * watch->evaluation_ns : 0;
+        options->evaluates_little ? EVALUATIONS_PART * evaluation_ns(watch) : 0;
     watch->evaluate_ns = options->evaluate_every_ns > 0
                              ? from_ns + u64_max(options->evaluate_every_ns, least_ns)
                              : UINT64_MAX;
@@ -153,7 +160,7 @@ void training_watch_on_step(struct training_watch *watch, uint64_t now_ns,
 static void say_rare(struct training_watch *watch, uint64_t now_ns)
 {
     const struct training_watch_options *options = &watch->options;
-    const uint64_t apart_ns = EVALUATIONS_PART * watch->evaluation_ns;
+    const uint64_t apart_ns = EVALUATIONS_PART * evaluation_ns(watch);
     char text[GUARD_TEXT_BYTES];
     if (watch->has_said_rare || !options->evaluates_little ||
         apart_ns <= options->evaluate_every_ns)
@@ -161,9 +168,9 @@ static void say_rare(struct training_watch *watch, uint64_t now_ns)
     watch->has_said_rare = true;
     (void)snprintf(
         text, sizeof text,
-        "the evaluation took %.1f s, so the next one is due in %.0f s: evaluations may take "
+        "an evaluation takes %.1f s, so the next one is due in %.0f s: evaluations may take "
         "a hundredth of the time; for one every %.0f s, set train.evaluate_part",
-        (double)watch->evaluation_ns * 1e-9, (double)apart_ns * 1e-9,
+        (double)evaluation_ns(watch) * 1e-9, (double)apart_ns * 1e-9,
         (double)options->evaluate_every_ns * 1e-9);
     event_log_say(options->report, now_ns, NOTE_TRAINING, LEVEL_INFO, text);
 }
@@ -173,13 +180,27 @@ void training_watch_on_evaluation(struct training_watch *watch, uint64_t now_ns,
 {
     CHECK(event->kind == LEARNER_EVALUATED);
     watch->evaluated_ns = now_ns;
-    watch->evaluation_ns = event->took_ns;
+    watch->took_ns[1] = watch->took_ns[0];
+    watch->took_ns[0] = event->took_ns;
     plan_evaluation(watch, u64_max(now_ns, watch->due_ns));
     say_rare(watch, now_ns);
     watch->averaged = event->averaged;
     on_guard_event(watch, now_ns, guard_on_evaluation(&watch->guard, now_ns, &event->evaluation));
     if (watch->stepped_ns > 0)
         look(watch);
+}
+
+static uint64_t least_known(uint64_t one_ns, uint64_t other_ns)
+{
+    return one_ns == 0 || other_ns == 0 ? u64_max(one_ns, other_ns) : u64_min(one_ns, other_ns);
+}
+
+uint64_t training_watch_sample_ns(const struct training_watch *watch, uint64_t tests,
+                                  uint64_t samples)
+{
+    CHECK(tests > 0);
+    return least_known(least_known(watch->took_ns[0], watch->took_ns[1]) / tests,
+                       samples > 0 ? watch->spent.steps_ns / samples : 0);
 }
 
 void training_watch_on_vitals(struct training_watch *watch, uint64_t now_ns,

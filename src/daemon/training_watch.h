@@ -51,7 +51,7 @@ struct training_watch {
     bool waits_for_base;        /* an evaluation is due, and the base lacks blocks */
     uint64_t due_ns;            /* value of evaluate_ns when the last evaluation was requested */
     uint64_t evaluated_ns;      /* time of the last evaluation; 0 = none yet */
-    uint64_t evaluation_ns;     /* duration of the last evaluation */
+    uint64_t took_ns[2];        /* durations of the last two evaluations; 0 = none yet */
     uint64_t saving_ns;         /* time at which the last checkpoint began */
     struct evaluation averaged; /* last evaluation of the averaged base; samples 0 = none */
     struct evaluation kept;     /* evaluation of the best base on the disk; samples 0 = none */
@@ -73,6 +73,11 @@ void training_watch_on_evaluation(struct training_watch *watch, uint64_t now_ns,
                                   const struct learner_event *event);
 void training_watch_on_vitals(struct training_watch *watch, uint64_t now_ns,
                               const struct learner_event *event);
+/* Returns the time that one of `tests` samples of an evaluation takes; 0 = unknown. It is the least
+ * of the last two evaluations and of the mean training step, which takes longer: a busy or
+ * suspended machine prolongs single evaluations. samples: samples trained so far. */
+uint64_t training_watch_sample_ns(const struct training_watch *watch, uint64_t tests,
+                                  uint64_t samples);
 /* Compares the base that a leaving node has saved with the best evaluation and with the last one.
  * Returns false if it is clearly below neither. Otherwise writes the warning, which names the
  * averaged base or the best base on the disk if it is better, else older bases. saved, averaged:

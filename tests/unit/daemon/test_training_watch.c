@@ -245,9 +245,8 @@ static void evaluated_at(uint64_t now_s, uint64_t took_s)
     assert_false(is_evaluating());
 }
 
-/* An evaluation takes 10 s, so evaluations are due every 1,000 s to take a hundredth of the time.
- * Saves are due every 300 s. */
-static void an_evaluation_due_before_the_next_save_is_made_with_this_one(void **state)
+/* Sets up evaluations every 60 s that may take a hundredth of the time, and saves every 300 s. */
+static void begin_evaluations(void)
 {
     const struct training_watch_options options = {.report = &report,
                                                    .folder = "no/folder",
@@ -255,17 +254,62 @@ static void an_evaluation_due_before_the_next_save_is_made_with_this_one(void **
                                                    .evaluates_little = true,
                                                    .save_every_ns = 300 * SECOND_NS,
                                                    .keeps_best = true};
-    (void)state;
     training_watch_init(&watch, &options, 0);
-    training_watch_on_time(&watch, 59 * SECOND_NS, true);
+}
+
+static void evaluates_at(uint64_t now_s, uint64_t took_s)
+{
+    training_watch_on_time(&watch, (now_s - 1) * SECOND_NS, true);
     assert_false(is_evaluating());
-    training_watch_on_time(&watch, 60 * SECOND_NS, true);
+    training_watch_on_time(&watch, now_s * SECOND_NS, true);
+    evaluated_at(now_s, took_s);
+}
+
+/* The machine may have been busy or suspended during one evaluation. */
+static void one_slow_evaluation_delays_no_others(void **state)
+{
+    (void)state;
+    begin_evaluations();
     const uint32_t notes = report.notes;
-    evaluated_at(70, 10);
+    evaluates_at(60, 15);
+    evaluates_at(120, 0);
+    evaluates_at(180, 15);
+    evaluates_at(240, 0);
+    assert_int_equal(report.notes, notes);
+    evaluates_at(300, 15);
+    evaluates_at(360, 12);
+    evaluates_at(360 + 1200, 12);
+}
+
+static void the_time_for_a_test_sample_is_the_least_that_was_measured(void **state)
+{
+    struct learner_event event = {.kind = LEARNER_STEPPED};
+    (void)state;
+    begin_evaluations();
+    assert_int_equal(training_watch_sample_ns(&watch, 10, 0), 0);
+    evaluates_at(60, 20);
+    assert_int_equal(training_watch_sample_ns(&watch, 10, 0), 2 * SECOND_NS);
+    time_spent_step(&event.spent, 6 * SECOND_NS);
+    training_watch_on_step(&watch, 61 * SECOND_NS, &event);
+    assert_int_equal(training_watch_sample_ns(&watch, 10, 6), SECOND_NS);
+    evaluates_at(120, 1);
+    evaluates_at(220, 20);
+    assert_int_equal(training_watch_sample_ns(&watch, 10, 6), SECOND_NS / 10);
+}
+
+/* An evaluation takes 10 s, so evaluations are due every 1,000 s to take a hundredth of the time.
+ */
+static void an_evaluation_due_before_the_next_save_is_made_with_this_one(void **state)
+{
+    (void)state;
+    begin_evaluations();
+    evaluates_at(60, 10);
+    const uint32_t notes = report.notes;
+    evaluates_at(120, 10);
     look_at_report();
     assert_int_equal(events, notes + 1);
     assert_non_null(strstr(said,
-                           "the evaluation took 10.0 s, so the next one is due in 1000 s: "
+                           "an evaluation takes 10.0 s, so the next one is due in 1000 s: "
                            "evaluations may take a hundredth of the time; for one every 60 s, "
                            "set train.evaluate_part"));
     for (uint64_t save_s = 300; save_s < 900; save_s += 300) {
@@ -273,12 +317,9 @@ static void an_evaluation_due_before_the_next_save_is_made_with_this_one(void **
         assert_false(is_evaluating());
     }
     training_watch_before_save(&watch, 900 * SECOND_NS);
-    evaluated_at(910, 10); /* it was due at 1,070 s */
+    evaluated_at(910, 10); /* it was due at 1,120 s */
     assert_int_equal(report.notes, notes + 1);
-    training_watch_on_time(&watch, 2069 * SECOND_NS, true);
-    assert_false(is_evaluating());
-    training_watch_on_time(&watch, 2070 * SECOND_NS, true);
-    assert_true(is_evaluating());
+    evaluates_at(2120, 10);
 }
 
 static void an_evaluation_waits_for_the_whole_base(void **state)
@@ -311,6 +352,8 @@ int main(void)
         cmocka_unit_test_setup(a_base_below_the_best_evaluation_at_the_end_names_the_better_remedy,
                                begin),
         cmocka_unit_test_setup(a_save_has_the_score_of_an_evaluation_since_it_began, begin),
+        cmocka_unit_test_setup(one_slow_evaluation_delays_no_others, begin),
+        cmocka_unit_test_setup(the_time_for_a_test_sample_is_the_least_that_was_measured, begin),
         cmocka_unit_test_setup(an_evaluation_due_before_the_next_save_is_made_with_this_one, begin),
         cmocka_unit_test_setup(steps_fall_into_their_bins, begin),
     };
