@@ -309,31 +309,26 @@ static bool must_hold_statistics(const struct node *node, uint64_t trained_ns)
            shares_await_newcomer(membership_members(node), node->now_ns);
 }
 
-/* Returns the time constant with which an error of the shared statistics decays, in seconds. */
-static double statistics_time_s(const struct node *node)
+/* Returns the time constant with which an error of the shared statistics decays, in ns; 0 = this
+ * publication pulls none (model/exchange/statistics.h). span_ns: time since the last publication.
+ * There is no pull at first: as long as the first movement of other nodes is on its way, each node
+ * would add a part of it. There is none without steps either: the nodes' last publications would
+ * pull forever, each towards its own statistics. */
+static uint64_t pull_ns(const struct node *node, uint64_t span_ns)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
-    const double span_s = (double)(node->now_ns - schedule->published_ns) * 1e-9;
-    const double interval_s = fmax(schedule->outer_step.interval_s, span_s);
-    return fmax((double)STATISTICS_PULL_NS * 1e-9, STATISTICS_PULL_TIMES * interval_s);
-}
-
-/* Returns true if a publication may pull statistics (model/exchange/statistics.h). There is no pull
- * at first: as long as the first movement of other nodes is on its way, each node would add a part
- * of it. There is none without steps either: the nodes' last publications would pull forever, each
- * towards its own statistics. */
-static bool may_pull(const struct node *node)
-{
-    const struct publish_schedule *schedule = &node->rate->schedule;
-    return schedule->steps_since > 0 && leaving_stage(node) == STAGE_RUNNING &&
-           node->now_ns - schedule->first_step_ns >= STATISTICS_PULLED_NS &&
-           shares_have_settled(membership_members(node), STATISTICS_PULLED_NS, node->now_ns);
+    const uint64_t interval_ns = (uint64_t)(1e9 * schedule->outer_step.interval_s);
+    if (schedule->steps_since == 0 || leaving_stage(node) != STAGE_RUNNING ||
+        node->now_ns - schedule->first_step_ns < STATISTICS_PULLED_NS ||
+        !shares_have_settled(membership_members(node), STATISTICS_PULLED_NS, node->now_ns))
+        return 0;
+    return u64_max(STATISTICS_PULL_NS, STATISTICS_PULL_TIMES * u64_max(interval_ns, span_ns));
 }
 
 /* Returns the share of running statistics in a publication; 0 = they are held back. They move far
  * in the first steps, when the nodes do not know yet which others train, nor how fast. So at first
  * they are held back, and then all nodes have equal shares. */
-static double share_of_statistics(const struct node *node)
+static double share_of_statistics(const struct node *node, uint64_t decays_ns)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
     const struct members *members = membership_members(node);
@@ -341,19 +336,11 @@ static double share_of_statistics(const struct node *node)
     if (must_hold_statistics(node, trained_ns))
         return 0;
     /* only a pull corrects the error if a quiet member is alive */
-    const uint64_t quiet_ns =
-        may_pull(node) ? STATISTICS_QUIET * (uint64_t)(statistics_time_s(node) * 1e9) : UINT64_MAX;
+    const uint64_t quiet_ns = decays_ns > 0 ? STATISTICS_QUIET * decays_ns : UINT64_MAX;
     if (trained_ns < STATISTICS_EQUAL_NS)
         return shares_equal(members, schedule->carried_ns, quiet_ns, node->now_ns);
     return shares_with_finished(members, node->options.weigh_throughput, schedule->carried_ns,
                                 quiet_ns, node->now_ns);
-}
-
-/* Returns the part of their distance by which a publication pulls the statistics. */
-static double statistics_pull(const struct node *node)
-{
-    const double span_s = (double)(node->now_ns - node->rate->schedule.published_ns) * 1e-9;
-    return may_pull(node) ? 1 - exp(-span_s / statistics_time_s(node)) : 0;
 }
 
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
@@ -368,6 +355,8 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
     CHECK(schedule->share > 0 && schedule->share <= 1);
     schedule->asked_gain = gain(node);
     schedule->withheld = withheld(node, schedule->asked_gain * schedule->share);
+    schedule->span_ns = node->now_ns - schedule->published_ns;
+    const uint64_t decays_ns = pull_ns(node, schedule->span_ns);
     *action = (struct action){
         .kind = ACTION_PUBLISH,
         .terms = {.budget_bytes = budget_bytes(node, facts->is_first),
@@ -375,8 +364,9 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
                   .last_bytes = schedule->last_bytes,
                   .tau = node->options.tau,
                   .share = schedule->share,
-                  .statistics_share = share_of_statistics(node),
-                  .statistics_pull = statistics_pull(node),
+                  .statistics_share = share_of_statistics(node, decays_ns),
+                  .statistics_pull =
+                      decays_ns > 0 ? 1 - exp(-(double)schedule->span_ns / (double)decays_ns) : 0,
                   .gain = schedule->asked_gain,
                   .at_once = at_once(node),
                   .beta = facts->beta,
@@ -390,7 +380,6 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
     schedule->holds_statistics = action->terms.statistics_share == 0;
     schedule->allowed_bytes = action->terms.budget_bytes;
     publishing_move(node, PUBLISHING_OUT);
-    schedule->span_ns = node->now_ns - schedule->published_ns;
     schedule->published_ns = node->now_ns;
     if (!schedule->is_last)
         schedule->running_ns = node->now_ns;
