@@ -240,6 +240,17 @@ static void recovered_text(const struct guard *guard, char text[static GUARD_TEX
                        guard->is_worse ? ", which is still below its best" : "");
 }
 
+void guard_remedy(const struct guard *guard, const char *otherwise,
+                  char text[static GUARD_REMEDY_BYTES])
+{
+    if (guard->mislabelled[0])
+        (void)snprintf(text, GUARD_REMEDY_BYTES,
+                       "first correct the labels of %s, which contradict the shared model",
+                       guard->mislabelled);
+    else
+        (void)snprintf(text, GUARD_REMEDY_BYTES, "%s", otherwise);
+}
+
 void guard_text(const struct guard *guard, enum guard_event event, uint64_t now_ns,
                 const struct guard_saved *saved, bool steps_here,
                 char text[static GUARD_TEXT_BYTES])
@@ -247,6 +258,10 @@ void guard_text(const struct guard *guard, enum guard_event event, uint64_t now_
     char best[32], last[32], kept[32], ago[48] = "before this node started", back[224] = "";
     const struct amount least = amount_span(seconds_since(now_ns, guard->least_ns));
     const char *rate = steps_here ? "train.rate" : "the optimizer's learning rate";
+    char lower[GUARD_REMEDY_BYTES], remedy[GUARD_REMEDY_BYTES];
+    (void)snprintf(lower, sizeof lower, "lower %s on all nodes%s", rate,
+                   event == GUARD_RISING ? ", and look at this node's data" : "");
+    guard_remedy(guard, lower, remedy);
     guard_score_text(&guard->best, best);
     guard_score_text(&guard->last, last);
     if (guard->best_ns > 0)
@@ -261,28 +276,27 @@ void guard_text(const struct guard *guard, enum guard_event event, uint64_t now_
     switch (event) {
     case GUARD_RISING:
         (void)snprintf(text, GUARD_TEXT_BYTES,
-                       "the training loss here has risen to %.3g from %.3g (%s ago): lower %s on "
-                       "all nodes, and look at this node's data%s",
-                       guard->loss, guard->least, least.text, rate, back);
+                       "the training loss here has risen to %.3g from %.3g (%s ago): %s%s",
+                       guard->loss, guard->least, least.text, remedy, back);
         return;
     case GUARD_SLOWED:
         (void)snprintf(text, GUARD_TEXT_BYTES,
-                       "the training loss here has risen to %.3g from %.3g (%s ago): %s%.4g of %s; "
-                       "lower it on all nodes%s",
-                       guard->loss, guard->least, least.text,
+                       "the training loss here has risen to %.3g from %.3g (%s ago): %s; %s%.4g of "
+                       "%s%s",
+                       guard->loss, guard->least, least.text, remedy,
                        steps_here ? "until it is restarted this node learns at " : "try ",
                        guard_rate_factor(guard), rate, back);
         return;
     case GUARD_DEAD:
         (void)snprintf(text, GUARD_TEXT_BYTES,
                        "the model is dead: its loss (%.3g) is that of guessing, and no gradient "
-                       "reaches its first layer; lower %s on all nodes%s",
-                       guard->loss, rate, back);
+                       "reaches its first layer; %s%s",
+                       guard->loss, remedy, back);
         return;
     case GUARD_WORSE:
         (void)snprintf(text, GUARD_TEXT_BYTES,
-                       "the base has %s on the test set, and had %s %s: lower %s on all nodes%s",
-                       last, best, ago, rate, back);
+                       "the base has %s on the test set, and had %s %s: %s%s", last, best, ago,
+                       remedy, back);
         return;
     case GUARD_RECOVERED:
         recovered_text(guard, text);

@@ -47,6 +47,7 @@
 #define GUARD_WORSE_ACCURACY 0.02
 #define GUARD_WORSE_LOSS     0.03
 #define GUARD_TEXT_BYTES     320
+#define GUARD_REMEDY_BYTES   96
 
 enum guard_event {
     GUARD_NOTHING,
@@ -88,6 +89,10 @@ struct guard {
     double usual_fall;    /* root mean square of recent falls of the score; rises count as 0 */
     bool is_worse;        /* WORSE was reported and is not over */
 
+    /* Whose labels are known to contradict the shared model, set by the caller: "this node", or an
+     * id; "" = none. */
+    char mislabelled[16];
+
     struct vitals vitals; /* vitals at the last check; weight_norm NAN = none yet */
 };
 
@@ -128,6 +133,9 @@ const char *guard_state(const struct guard *guard);
 /* Returns the factor on this node's learning rate: 1, halved at each GUARD_SLOWED. */
 double guard_rate_factor(const struct guard *guard);
 
+/* Writes the remedy for wrong labels, if guard->mislabelled is known, otherwise `otherwise`. */
+void guard_remedy(const struct guard *guard, const char *otherwise,
+                  char text[static GUARD_REMEDY_BYTES]);
 /* Writes "90.1 %" or "a loss of 1.23". */
 void guard_score_text(const struct evaluation *evaluation, char text[static 32]);
 

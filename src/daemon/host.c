@@ -8,6 +8,7 @@
 #include "config/saved_config.h"
 #include "daemon/listen.h"
 #include "daemon/startup_notes.h"
+#include "node/labels_api.h"
 #include "node/settle.h"
 #include "state/averaged_base.h"
 #include "state/disk.h"
@@ -186,6 +187,7 @@ static void on_second(struct host *host, uint64_t now_ns)
 {
     struct node_stats stats;
     node_stats(host->node, now_ns, &stats);
+    node_labels_whose(host->node, host->training.guard.mislabelled);
     event_log_status(&host->report, now_ns, &stats, training_watch_on_second(&host->training));
     host->owner.on_second(host->owner.self, now_ns, &stats);
     status_watch_look(&host->watch, host->node, now_ns);

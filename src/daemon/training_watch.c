@@ -264,7 +264,7 @@ bool training_watch_final_warning(const struct training_watch *watch,
                                   const struct evaluation *saved, const struct evaluation *averaged,
                                   bool is_kept, char text[static GUARD_TEXT_BYTES])
 {
-    char now[32], before[32], better[32], folder[128];
+    char now[32], before[32], better[32], folder[128], labels[GUARD_REMEDY_BYTES];
     const struct guard *guard = &watch->guard;
     const bool is_below_best = guard_is_below(guard, &guard->best, saved);
     const bool returns = !is_kept && guard_is_below(guard, &watch->kept, saved);
@@ -279,7 +279,10 @@ bool training_watch_final_warning(const struct training_watch *watch,
     const size_t left = GUARD_TEXT_BYTES - (size_t)used;
     const bool is_averaged = guard_is_better(averaged, returns ? &watch->kept : saved);
     guard_score_text(is_averaged ? averaged : &watch->kept, better);
-    if (is_averaged)
+    guard_remedy(guard, "", labels);
+    if (labels[0])
+        (void)snprintf(remedy, left, "; %s", labels);
+    else if (is_averaged)
         (void)snprintf(remedy, left, "; use the averaged base (%s): base-averaged.safetensors",
                        better);
     else if (returns)

@@ -79,8 +79,9 @@ void training_watch_on_vitals(struct training_watch *watch, uint64_t now_ns,
 uint64_t training_watch_sample_ns(const struct training_watch *watch, uint64_t tests,
                                   uint64_t samples);
 /* Compares the base that a leaving node has saved with the best evaluation and with the last one.
- * Returns false if it is clearly below neither. Otherwise writes the warning, which names the
- * averaged base or the best base on the disk if it is better, else older bases. saved, averaged:
+ * Returns false if it is clearly below neither. Otherwise writes the warning, which names known
+ * wrong labels, else the averaged base or the best base on the disk if it is better, else older
+ * bases. saved, averaged:
  * evaluations on the samples of the periodic ones. is_kept: the saved base has just become the best
  * base. */
 bool training_watch_final_warning(const struct training_watch *watch,

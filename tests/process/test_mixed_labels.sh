@@ -50,6 +50,9 @@ notes four 'so it publishes nothing' || fail 'it does not say that it publishes 
 wait_for 20 'the status to report it' shows four '"is_well":false'
 expect 0 'alarm: +training has a problem' "$hearsay" status --state "$dir/four"
 
+wait_for 60 'the loss to rise' notes four 'has risen to .* first correct the labels of this node'
+! notes four '"note":"training".*lower' || fail 'it advises another rate'
+
 tell 'the others name the site'
 four=$(sed -n 's/^node \([0-9a-f]\{8\}\).*/\1/p' <("$hearsay" status --state "$dir/four"))
 for name in one two three; do

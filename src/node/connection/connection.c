@@ -405,6 +405,12 @@ void connection_set_unlike(struct node *node, const struct peer *peer,
     memcpy(own(node, peer)->unlike, unlike, PEER_UNLIKE_BYTES);
 }
 
+void connection_set_mislabels(struct node *node, const struct peer *peer, bool mislabels)
+{
+    CHECK(peer->state == PEER_OPEN);
+    own(node, peer)->mislabels = mislabels;
+}
+
 /* The following functions handle the timers of conversations. */
 
 void connection_ping(struct node *node, const struct peer *peer)

@@ -117,6 +117,7 @@ void connection_set_incarnation(struct node *node, const struct peer *peer, uint
 /* Stores the neighbour's setting that must differ on all nodes (settings.h). */
 void connection_set_unlike(struct node *node, const struct peer *peer,
                            const char unlike[static PEER_UNLIKE_BYTES]);
+void connection_set_mislabels(struct node *node, const struct peer *peer, bool mislabels);
 /* Sends PING to the peer, unless its queue is full. */
 void connection_ping(struct node *node, const struct peer *peer);
 void connection_on_pong(struct node *node, const struct peer *peer, uint64_t token);

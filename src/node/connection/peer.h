@@ -102,6 +102,7 @@ struct peer {
     struct introduction theirs;
     /* the peer's setting that must differ on all nodes, such as "data.shard!2/5"; "" = unknown */
     char unlike[PEER_UNLIKE_BYTES];
+    bool mislabels;         /* the neighbour reports that its labels contradict the shared model */
     char why[256];          /* why the conversation ended, for the note */
     struct peer_keys *keys; /* the session's keys, in the arena for secrets */
     uint8_t *in;            /* [FRAME_MAX + 2] frame being received */

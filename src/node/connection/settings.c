@@ -211,6 +211,7 @@ static void note_labels(struct node *node, const struct peer *peer, const struct
 {
     char text[sizeof((struct note *)NULL)->text];
     const int bytes = (int)u64_min(theirs->value_bytes, 200);
+    connection_set_mislabels(node, peer, bytes > 0);
     if (!notes_allow(&node->notes, node->now_ns))
         return;
     if (bytes > 0)

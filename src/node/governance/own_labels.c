@@ -189,3 +189,12 @@ const char *node_labels_text(const struct node *node)
 {
     return node->own_labels->contradict ? node->own_labels->text : NULL;
 }
+
+void node_labels_whose(const struct node *node, char text[static NODE_LABELS_WHOSE])
+{
+    const struct peer *peer;
+    (void)snprintf(text, NODE_LABELS_WHOSE, "%s", node->own_labels->contradict ? "this node" : "");
+    for (uint32_t i = 0; !text[0] && (peer = connection_neighbour(node, &i)); i++)
+        if (peer->mislabels)
+            identity_text(text, peer->id);
+}

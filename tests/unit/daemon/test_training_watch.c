@@ -209,6 +209,20 @@ static void a_base_below_the_best_evaluation_at_the_end_names_the_better_remedy(
                            "may be better: hearsay rewind --state some/folder"));
 }
 
+/* Its test samples may be labelled as wrongly, so no other base is better. */
+static void wrong_labels_of_this_node_are_the_reason_at_the_end(void **state)
+{
+    char text[GUARD_TEXT_BYTES];
+    const struct evaluation saved = {.samples = 2000, .correct = 790, .loss = 1};
+    (void)state;
+    (void)final_warning(1200, true, false);
+    (void)strcpy(watch.guard.mislabelled, "this node");
+    assert_true(training_watch_final_warning(&watch, &saved, &saved, false, text));
+    assert_string_equal(text, "the saved base has 39.5 % on the test set, and the best evaluation "
+                              "had 65.8 %; first correct the labels of this node, which contradict "
+                              "the shared model");
+}
+
 /* An evaluation that ended before the save began is of an older base. */
 static void a_save_has_the_score_of_an_evaluation_since_it_began(void **state)
 {
@@ -351,6 +365,7 @@ int main(void)
         cmocka_unit_test_setup(a_remedy_can_be_pasted_into_a_shell_whatever_the_folder, begin),
         cmocka_unit_test_setup(a_base_below_the_best_evaluation_at_the_end_names_the_better_remedy,
                                begin),
+        cmocka_unit_test_setup(wrong_labels_of_this_node_are_the_reason_at_the_end, begin),
         cmocka_unit_test_setup(a_save_has_the_score_of_an_evaluation_since_it_began, begin),
         cmocka_unit_test_setup(one_slow_evaluation_delays_no_others, begin),
         cmocka_unit_test_setup(the_time_for_a_test_sample_is_the_least_that_was_measured, begin),

@@ -363,6 +363,20 @@ static void a_script_is_told_to_lower_its_own_rate(void **state)
     assert_null(strstr(said, "rewind"));
 }
 
+static void known_wrong_labels_come_before_the_rate(void **state)
+{
+    static const char *const remedy =
+        "first correct the labels of this node, which contradict the shared model";
+    (void)state;
+    learn(1000, 0.1);
+    learn(300, 2.3);
+    (void)strcpy(guard.mislabelled, "this node");
+    for (enum guard_event event = GUARD_RISING; event <= GUARD_WORSE; event++) {
+        assert_non_null(strstr(text(event), remedy));
+        assert_null(strstr(text(event), "lower"));
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, begin)
@@ -389,6 +403,7 @@ int main(void)
         TEST(sequences_and_numbers_are_judged_by_loss),
         TEST(a_base_with_a_loss_that_is_no_number_is_worse_and_never_the_best),
         TEST(a_script_is_told_to_lower_its_own_rate),
+        TEST(known_wrong_labels_come_before_the_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
