@@ -217,7 +217,9 @@ static void print_status(const struct event_log *report, uint64_t now_ns,
         (void)fprintf(stderr, "%" PRIu64 " steps, only relaying, ", stats->steps);
     else if (stats->steps == 0)
         (void)fprintf(stderr, "not training, %s, ",
-                      stats->neighbours ? "receiving the swarm's base" : "no neighbour");
+                      stats->phase == NODE_EXPELLED ? "expelled by an order"
+                      : stats->neighbours           ? "receiving the swarm's base"
+                                                    : "no neighbour");
     else
         (void)fprintf(stderr, "%" PRIu64 " steps, %.0f samples/s, loss %.4f, ", stats->steps,
                       stats->samples_per_second, loss);

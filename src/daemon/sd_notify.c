@@ -123,7 +123,8 @@ void sd_notify_status(struct sd_notify *sd_notify, uint64_t now_ns, const struct
         (void)snprintf(doing, sizeof doing, "%.0f samples/s, loss %.4f", stats->samples_per_second,
                        loss);
     else
-        (void)snprintf(doing, sizeof doing, "not training yet");
+        (void)strcpy(doing, stats->phase == NODE_EXPELLED ? "expelled by an order"
+                                                          : "not training yet");
     const int length =
         snprintf(text, sizeof text,
                  "STATUS=%s%s, neighbours %u, members %u, published %" PRIu64 ", received %" PRIu64,

@@ -438,16 +438,16 @@ static void put_health(json_t *page, const struct node *node, const struct reach
                        uint64_t now_ns)
 {
     static const char *const PHASES[] = {
-        [NODE_JOINING] = "joining",   [NODE_CATCHING_UP] = "catching up",
-        [NODE_RUNNING] = "running",   [NODE_FINISHING] = "finishing",
-        [NODE_FINISHED] = "finished", [NODE_LEAVING] = "leaving",
+        [NODE_JOINING] = "joining",     [NODE_CATCHING_UP] = "catching up",
+        [NODE_EXPELLED] = "expelled",   [NODE_RUNNING] = "running",
+        [NODE_FINISHING] = "finishing", [NODE_FINISHED] = "finished",
+        [NODE_LEAVING] = "leaving",
     };
     const enum node_phase phase = node_phase(node);
     const bool is_alone = phase == NODE_RUNNING && reach_is_alone(reach, now_ns);
     CHECK((size_t)phase < COUNT(PHASES));
     json_put(page, "stage", json_string(PHASES[phase]));
-    json_put(page, "healthy",
-             json_boolean(phase != NODE_JOINING && phase != NODE_CATCHING_UP && !is_alone));
+    json_put(page, "healthy", json_boolean(phase >= NODE_RUNNING && !is_alone));
     json_put(page, "peers_configured", json_integer(reach->peers));
     json_put(page, "alone_s", is_alone ? json_real(reach_alone_s(reach, now_ns)) : NULL);
     json_put(page, "alone_reason", is_alone ? json_string(reach->why) : NULL);

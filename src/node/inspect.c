@@ -290,9 +290,11 @@ enum node_phase node_phase(const struct node *node)
         return NODE_LEAVING;
     if (finishing_state(node) != FINISHING_NOT)
         return finishing_state(node) == FINISHING_DONE ? NODE_FINISHED : NODE_FINISHING;
+    if (orders_expelling_self(node))
+        return NODE_EXPELLED;
     if (!node_has_base(node))
         return NODE_CATCHING_UP;
-    if (joining_has_joined(node) && !orders_expelling_self(node))
+    if (joining_has_joined(node))
         return NODE_RUNNING;
     return connection_neighbours(node) > 0 ? NODE_CATCHING_UP : NODE_JOINING;
 }

@@ -9,6 +9,7 @@
 enum node_phase {
     NODE_JOINING,     /* the node has not joined and has no neighbour */
     NODE_CATCHING_UP, /* the node fetches the base, or has neighbours and has not joined */
+    NODE_EXPELLED,    /* an order has expelled the node, which asks members for a later one */
     NODE_RUNNING,
     NODE_FINISHING, /* the node has ended training and waits for other members */
     NODE_FINISHED,  /* all members have finished, with one base */

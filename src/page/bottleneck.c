@@ -22,6 +22,9 @@ static bool say_beginning(const struct bottleneck *found, char *out)
     else if (strcmp(found->stage, "catching up") == 0)
         (void)snprintf(out, BOTTLENECK_BYTES,
                        "The node applies the progress that other nodes have published since.");
+    else if (strcmp(found->stage, "expelled") == 0)
+        (void)snprintf(out, BOTTLENECK_BYTES,
+                       "The operator has expelled the node, which asks members for a later order.");
     else if (strcmp(found->stage, "leaving") == 0)
         (void)snprintf(out, BOTTLENECK_BYTES, "The node leaves and sends its last rumors.");
     else if (strcmp(found->stage, "finishing") == 0)

@@ -68,6 +68,9 @@ expect 0 "^WARN  expulsion: $dir/four/orders: order 5 .* expels this node: its d
 tell 'the start of an expelled node ends'
 start four "${nodes[@]}" --set "node.peers=$at"
 reap four 4
+says "$dir/four.err" '\(order 5\): its disk is broken; it does not train, and asks the members' ||
+    fail 'four does not say at its start that it is expelled'
+says "$dir/four.err" 'not training, expelled by an order, ' || fail 'its status line does not say so'
 
 tell 'the fourth node is admitted again, and joins with its state folder'
 expect 0 "^order 6: ${four:0:8} is admitted: node four again$" "${admit[@]}" "${four:0:12}" 'node four again'

@@ -334,7 +334,7 @@ static void an_expelled_first_node_does_not_train_while_it_asks(void **state)
     run(5 * SECOND_NS);
     assert_false(world.nodes[0].finished);
     assert_int_equal(stats_of(0).samples, 0);
-    assert_int_equal(node_phase(world.nodes[0].node), NODE_JOINING);
+    assert_int_equal(node_phase(world.nodes[0].node), NODE_EXPELLED);
     run(10 * SECOND_NS);
     assert_true(world.nodes[0].finished);
     assert_non_null(strstr(world.nodes[0].last[NOTE_EXPELLED].text, "hearsay admit"));

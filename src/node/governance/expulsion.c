@@ -224,9 +224,9 @@ static void wait_for_admission(struct node *node, const struct order *order)
     CHECK(order->kind == ORDER_EXPEL);
     node->expulsion->leaves_ns = node->now_ns + NODE_JOIN_WAIT_NS;
     (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
-                    "order %u has expelled this node: it does not train, and asks the members for "
-                    "a later order that admits it",
-                    (unsigned)order->number);
+                    "the operator has expelled this node from the swarm (order %u): %s; it does "
+                    "not train, and asks the members for a later order that admits it",
+                    (unsigned)order->number, order->reason);
 }
 
 void expulsion_begin(struct node *node)

@@ -68,6 +68,8 @@ static void a_stopped_node_is_the_first_bottleneck(void **state)
     says(found, "published since");
     found.stage = "joining";
     says(found, "no peer has answered yet");
+    found.stage = "expelled";
+    says(found, "has expelled the node");
     found.stage = "leaving";
     says(found, "leaves");
 }
