@@ -492,13 +492,13 @@ class Node:
 
     def _warn_of_statistics(self, own: Statistics) -> None:
         """Warns if the shared running statistics are far from `own`."""
-        norm = farthest(own, statistics_of(self._selection.norms()))
-        if norm:
+        moved = farthest(own, statistics_of(self._selection.norms()))
+        if moved:
             log.warning(
-                "the shared running statistics of %s are far from this script's own: evaluate the "
-                "shared model. If the script trained for less than ten seconds, train longer; otherwise "
-                "its data are unlike the others'",
-                norm,
+                "the shared running statistics differ from this script's own (%s, on average over its "
+                "channels), so the shared model may be less accurate here: "
+                "torch.optim.swa_utils.update_bn(loader, model) computes them from this script's data",
+                moved,
             )
 
     def settle(self, timeout: float | None = None) -> bool:
