@@ -79,6 +79,15 @@ for name in one two three four; do
     wait_for 60 "$name to be connected to the others" shows "$name" '"members_live":4,'
 done
 
+tell 'the fourth node gets another name'
+expect 1 'already admitted, by order 6; give another NAME to rename it' "${admit[@]}" "$four" 'node four again'
+expect 0 "^order 7: ${four:0:8} is admitted: ward 4$" "${admit[@]}" "$four" 'ward 4'
+for name in one two three four; do
+    wait_for 20 "$name to obey" shows "$name" '"number":7,'
+    shows "$name" '"members_live":4,' || fail "$name has lost members"
+done
+expect 0 '^ward 4  *[0-9a-f]{8} live  order 7 ' "$hearsay" members --state "$dir/two"
+
 tell 'all nodes end with one model'
 leave_together one two three four
 

@@ -75,11 +75,13 @@ static enum error admit_one(struct order_giver *giver, const struct admit *admit
     key_hex(hex, id);
     struct order order = admission(id, admit->name);
     const json_t *latest = latest_about(giver->page, hex);
-    if (latest && json_is_true(json_object_get(latest, "admits")))
-        return problem_set(problem, MISMATCH, "%.8s is already admitted, by order %u", hex,
-                           (unsigned)page_number(latest, "number"));
-    if (latest) /* the member was expelled earlier: rumors of its old incarnations stay retracted */
-        order.after = page_number(latest, "latest_incarnation");
+    if (latest && json_is_true(json_object_get(latest, "admits")) &&
+        (!admit->name || strcmp(admit->name, page_text(latest, "name")) == 0))
+        return problem_set(problem, MISMATCH,
+                           "%.8s is already admitted, by order %u; give another NAME to rename it",
+                           hex, (unsigned)page_number(latest, "number"));
+    /* Earlier orders stay in force for earlier incarnations: retracted rumors stay out. */
+    order.after = page_number(latest, "latest_incarnation");
     const enum error error = order_giver_give(giver, &order, 1, problem);
     if (error == OK && giver->as_json)
         order_giver_print_json(&order, 1);
@@ -135,7 +137,7 @@ static int run(int argc, char **argv)
 const struct command admit_command = {
     .name = "admit",
     .summary = "the operator admits a member, or all present members",
-    .forms = {{"hearsay admit [options] ID [NAME]", "the operator admits a member to the swarm"},
+    .forms = {{"hearsay admit [options] ID [NAME]", "the operator admits or renames a member"},
               {"hearsay admit [options] --present", "admit all present members; do this first"}},
     .about =
         "ID: all 64 digits, as hearsay keygen prints them, or the first digits of an id that\n"
