@@ -245,7 +245,7 @@ void guard_remedy(const struct guard *guard, const char *otherwise,
 {
     if (guard->mislabelled[0])
         (void)snprintf(text, GUARD_REMEDY_BYTES,
-                       "first correct the labels of %s, which contradict the shared model",
+                       "first check the labels of %s, which contradict the shared model",
                        guard->mislabelled);
     else
         (void)snprintf(text, GUARD_REMEDY_BYTES, "%s", otherwise);
@@ -259,8 +259,7 @@ void guard_text(const struct guard *guard, enum guard_event event, uint64_t now_
     const struct amount least = amount_span(seconds_since(now_ns, guard->least_ns));
     const char *rate = steps_here ? "train.rate" : "the optimizer's learning rate";
     char lower[GUARD_REMEDY_BYTES], remedy[GUARD_REMEDY_BYTES];
-    (void)snprintf(lower, sizeof lower, "lower %s on all nodes%s", rate,
-                   event == GUARD_RISING ? ", and look at this node's data" : "");
+    (void)snprintf(lower, sizeof lower, "lower %s on all nodes, and look at their data", rate);
     guard_remedy(guard, lower, remedy);
     guard_score_text(&guard->best, best);
     guard_score_text(&guard->last, last);

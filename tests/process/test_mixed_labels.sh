@@ -50,7 +50,7 @@ notes four 'so it publishes nothing' || fail 'it does not say that it publishes 
 wait_for 20 'the status to report it' shows four '"is_well":false'
 expect 0 'alarm: +training has a problem' "$hearsay" status --state "$dir/four"
 
-wait_for 60 'the loss to rise' notes four 'has risen to .* first correct the labels of this node'
+wait_for 60 'the loss to rise' notes four 'has risen to .* first check the labels of this node'
 ! notes four '"note":"training".*lower' || fail 'it advises another rate'
 
 tell 'the others name the site'

@@ -9,6 +9,7 @@
 
 #include "node/connection/settings.h"
 #include "node/connection/spoken.h"
+#include "node/labels_api.h"
 #include "support/sim/puppet.h"
 
 static void start_two(const char *first, const char *second)
@@ -164,6 +165,22 @@ static void another_range_of_labels_has_its_own_note(void **state)
     (void)told(1);
 }
 
+static void a_neighbour_that_reports_wrong_labels_is_named_until_it_is_gone(void **state)
+{
+    char whose[NODE_LABELS_WHOSE], id[ID_TEXT_BYTES];
+    (void)state;
+    start_two("", SETTINGS_CONTRADICT "=0 of 100 agree\n");
+    identity_text(id, world.nodes[1].identity.id);
+    node_labels_whose(world.nodes[0].node, whose);
+    assert_string_equal(whose, id);
+    node_labels_whose(world.nodes[1].node, whose);
+    assert_string_equal(whose, "");
+    world_kill(&world, 1, false);
+    run(20 * SECOND_NS);
+    node_labels_whose(world.nodes[0].node, whose);
+    assert_string_equal(whose, "");
+}
+
 static void a_node_without_settings_is_not_reported(void **state)
 {
     (void)state;
@@ -274,6 +291,7 @@ int main(void)
         STORY(a_normalisation_is_reported_from_a_tenth_of_the_deviation_on),
         STORY(targets_are_reported_if_their_units_differ),
         STORY(another_range_of_labels_has_its_own_note),
+        STORY(a_neighbour_that_reports_wrong_labels_is_named_until_it_is_gone),
         STORY(a_node_without_settings_is_not_reported),
         STORY(invalid_settings_end_the_connection),
         STORY(a_caller_sees_the_settings_and_stays_a_stranger),

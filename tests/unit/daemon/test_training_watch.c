@@ -219,7 +219,7 @@ static void wrong_labels_of_this_node_are_the_reason_at_the_end(void **state)
     (void)strcpy(watch.guard.mislabelled, "this node");
     assert_true(training_watch_final_warning(&watch, &saved, &saved, false, text));
     assert_string_equal(text, "the saved base has 39.5 % on the test set, and the best evaluation "
-                              "had 65.8 %; first correct the labels of this node, which contradict "
+                              "had 65.8 %; first check the labels of this node, which contradict "
                               "the shared model");
 }
 

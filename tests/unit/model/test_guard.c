@@ -366,10 +366,13 @@ static void a_script_is_told_to_lower_its_own_rate(void **state)
 static void known_wrong_labels_come_before_the_rate(void **state)
 {
     static const char *const remedy =
-        "first correct the labels of this node, which contradict the shared model";
+        "first check the labels of this node, which contradict the shared model";
     (void)state;
     learn(1000, 0.1);
     learn(300, 2.3);
+    for (enum guard_event event = GUARD_RISING; event <= GUARD_WORSE; event++)
+        assert_non_null(
+            strstr(text(event), "lower train.rate on all nodes, and look at their data"));
     (void)strcpy(guard.mislabelled, "this node");
     for (enum guard_event event = GUARD_RISING; event <= GUARD_WORSE; event++) {
         assert_non_null(strstr(text(event), remedy));
