@@ -188,6 +188,7 @@ static void on_second(struct host *host, uint64_t now_ns)
     struct node_stats stats;
     node_stats(host->node, now_ns, &stats);
     node_labels_whose(host->node, host->training.guard.mislabelled);
+    host->training.labels_contradict = node_labels_text(host->node) != NULL;
     event_log_status(&host->report, now_ns, &stats, training_watch_on_second(&host->training));
     host->owner.on_second(host->owner.self, now_ns, &stats);
     status_watch_look(&host->watch, host->node, now_ns);

@@ -143,6 +143,8 @@ void training_watch_on_step(struct training_watch *watch, uint64_t now_ns,
                             const struct learner_event *event)
 {
     CHECK(event->kind == LEARNER_STEPPED);
+    /* Labels that contradict the shared model make the loss rise, whatever the rate is. */
+    const double watched_loss = watch->labels_contradict ? 0 : event->loss_sum;
     watch->stepped_ns = now_ns;
     look_at_loss(watch, now_ns, event);
     watch->loss_sum += event->loss_sum;
@@ -151,7 +153,7 @@ void training_watch_on_step(struct training_watch *watch, uint64_t now_ns,
     device_watch_on_step(&watch->device, event);
     on_guard_event(
         watch, now_ns,
-        guard_on_steps(&watch->guard, now_ns, event->steps, event->samples, event->loss_sum));
+        guard_on_steps(&watch->guard, now_ns, event->steps, event->samples, watched_loss));
     if (guard_wants_vitals(&watch->guard))
         look(watch);
 }

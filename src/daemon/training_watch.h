@@ -41,6 +41,7 @@ struct training_watch {
     uint64_t loss_samples;
     struct time_spent spent;
     struct guard guard;
+    bool labels_contradict; /* labels here contradict the shared model (own_labels.h) */
     char alarm[GUARD_TEXT_BYTES]; /* last warning of `guard`; "" = training goes well */
     struct device_watch device;
     /* vitals of the learner were requested and have not arrived yet */

@@ -175,6 +175,28 @@ static void a_remedy_can_be_pasted_into_a_shell_whatever_the_folder(void **state
     assert_non_null(strstr(remedy_for("state"), "rewind --to best"));
 }
 
+/* Twenty steps a second for a minute, with a loss of 0.1 at first and then of 2.3. */
+static uint32_t warnings_of_a_rising_loss(void)
+{
+    struct learner_event event = {.kind = LEARNER_STEPPED, .steps = 1, .samples = 1};
+    for (uint32_t step = 0; step < 1200; step++) {
+        event.loss_sum = step < 200 ? 0.1 : 2.3;
+        training_watch_on_step(&watch, step * SECOND_NS / 20, &event);
+    }
+    look_at_report();
+    return events;
+}
+
+static void a_loss_against_wrong_labels_lowers_no_rate(void **state)
+{
+    (void)state;
+    watch.labels_contradict = true;
+    assert_int_equal(warnings_of_a_rising_loss(), 0);
+    assert_true(guard_rate_factor(&watch.guard) == 1);
+    begin(NULL);
+    assert_true(warnings_of_a_rising_loss() > 0);
+}
+
 /* Returns the warning of a node that leaves with 39.5 % after a best evaluation of 65.8 %. The last
  * evaluation is already as low. */
 static const char *final_warning(uint32_t averaged_correct, bool has_best, bool is_kept)
@@ -366,6 +388,7 @@ int main(void)
         cmocka_unit_test_setup(a_base_below_the_best_evaluation_at_the_end_names_the_better_remedy,
                                begin),
         cmocka_unit_test_setup(wrong_labels_of_this_node_are_the_reason_at_the_end, begin),
+        cmocka_unit_test_setup(a_loss_against_wrong_labels_lowers_no_rate, begin),
         cmocka_unit_test_setup(a_save_has_the_score_of_an_evaluation_since_it_began, begin),
         cmocka_unit_test_setup(one_slow_evaluation_delays_no_others, begin),
         cmocka_unit_test_setup(the_time_for_a_test_sample_is_the_least_that_was_measured, begin),
