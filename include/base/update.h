@@ -39,13 +39,13 @@ static inline int update_level_max(uint32_t amount)
 
 #define TRIAL_UPDATES 64 /* maximum updates of one trial */
 
-/* Result of a trial: how updates would change the base's accuracy on this node's test samples. For
- * regression, the accuracy is R² (coefficient of determination), at least 0. */
+/* Result of a trial (learner_trial): how the tried updates change a base's accuracy on this node's
+ * test samples. For regression, the accuracy is R² (coefficient of determination), at least 0. */
 struct base_trial {
     uint32_t samples; /* number of test samples or positions; 0 = the learner evaluates nothing */
-    double before;    /* accuracy of the base, 0 .. 1 */
-    double after;     /* accuracy of the base with the updates added, 0 .. 1 */
-    /* Mean loss without and with the updates: in nats; for regression, divided by the targets'
+    double before;    /* accuracy without the tried updates, 0 .. 1 */
+    double after;     /* accuracy with them, 0 .. 1 */
+    /* Mean loss without and with the tried updates: in nats; for regression, divided by the targets'
      * variance. */
     double loss_before, loss_after;
 };

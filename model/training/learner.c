@@ -451,11 +451,13 @@ static double unexplained(const struct evaluation *evaluation)
 }
 
 struct base_trial learner_trial(struct learner *learner, const struct update *updates,
-                                uint32_t count)
+                                uint32_t count, uint32_t tried)
 {
-    const struct evaluation before = learner_evaluate(learner, false);
-    if (before.samples == 0)
+    CHECK(tried <= count);
+    if (learner_tests(learner, false) == 0)
         return (struct base_trial){0};
+    show_base_with(learner, updates + tried, count - tried);
+    const struct evaluation before = score(learner, false);
     show_base_with(learner, updates, count);
     const struct evaluation after = score(learner, false);
     return (struct base_trial){.samples = before.samples,

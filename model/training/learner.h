@@ -160,10 +160,10 @@ uint32_t learner_tests(const struct learner *learner, bool all);
  * options->test_from .. test_to-1. Returns zeros if the learner makes no evaluations. */
 struct evaluation learner_evaluate(struct learner *learner, bool all);
 
-/* Evaluates the base without and with these updates, on samples options->test_from .. test_to-1.
- * Changes neither base nor weights. */
+/* Evaluates the base with all these updates but the first `tried` ones, and then with all, on
+ * samples options->test_from .. test_to-1. Changes neither base nor weights. */
 struct base_trial learner_trial(struct learner *learner, const struct update *updates,
-                                uint32_t count);
+                                uint32_t count, uint32_t tried);
 
 /* Evaluates the averaged base as learner_evaluate does. Returns zeros if there is none. */
 struct evaluation learner_evaluate_average(struct learner *learner, bool all);

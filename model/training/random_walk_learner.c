@@ -297,9 +297,10 @@ static double loss_with(const struct random_walk *random_walk, const struct upda
 }
 
 struct base_trial random_walk_trial(const struct random_walk *random_walk,
-                                    const struct update *updates, uint32_t count)
+                                    const struct update *updates, uint32_t count, uint32_t tried)
 {
-    const double before = loss_with(random_walk, NULL, 0);
+    CHECK(tried <= count);
+    const double before = loss_with(random_walk, updates + tried, count - tried);
     const double after = loss_with(random_walk, updates, count);
     return (struct base_trial){.samples = 1000,
                                .before = 1 / before,

@@ -51,7 +51,7 @@ double random_walk_agreement(const struct random_walk *random_walk, const struct
 /* Evaluates the base as learner_trial does. The accuracy of a random walk is 1 / (1 + 1000 · the
  * mean square of the base's weights). */
 struct base_trial random_walk_trial(const struct random_walk *random_walk,
-                                    const struct update *updates, uint32_t count);
+                                    const struct update *updates, uint32_t count, uint32_t tried);
 void random_walk_apply_own(struct random_walk *random_walk, const struct update *update,
                            float beta);
 void random_walk_read_block(const struct random_walk *random_walk, size_t first, size_t count,

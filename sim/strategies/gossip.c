@@ -74,6 +74,7 @@ static void add_node(struct gossip *gossip, uint32_t i)
     options.listen_port = group->dials_only ? 0 : WORLD_PORT;
     options.seeds_count = 0;
     options.limits.quarantines = scenario->quarantines;
+    options.has_tests = true;
     options.checks_labels = options.checks_labels && !is_poisoner(scenario, i);
     options.advertise = options.listen_port ? world_address(i) : (struct address){0};
     CHECK(world_add(&gossip->world, &options, i + 1, scenario_region(scenario, i)) == i);

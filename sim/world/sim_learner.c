@@ -82,11 +82,12 @@ static double agreement(void *self, const struct update *update)
                                     : learner_agreement(sim_learner->learner, update);
 }
 
-static struct base_trial trial(void *self, const struct update *updates, uint32_t count)
+static struct base_trial trial(void *self, const struct update *updates, uint32_t count,
+                               uint32_t tried)
 {
     const struct sim_learner *sim_learner = self;
-    return sim_learner->random_walk ? random_walk_trial(sim_learner->random_walk, updates, count)
-                                    : learner_trial(sim_learner->learner, updates, count);
+    return sim_learner->random_walk ? random_walk_trial(sim_learner->random_walk, updates, count, tried)
+                                    : learner_trial(sim_learner->learner, updates, count, tried);
 }
 
 static void apply_own(void *self, const struct update *update, float beta)

@@ -558,6 +558,7 @@ struct node_options setup_node_options(const struct setup *setup, const struct c
 {
     CHECK(setup->learner);
     struct node_options options = setup_plain_options(config, learner_parameters(setup->learner));
+    options.has_tests = learner_tests(setup->learner, false) > 0;
     options.identity = &setup->keys->identity;
     options.swarm_key = setup->keys->swarm_key;
     options.keys.entropy = setup->keys->entropy.seed;

@@ -36,9 +36,10 @@ static double agreement(void *learner, const struct update *update)
     return learner_agreement(learner, update);
 }
 
-static struct base_trial trial(void *learner, const struct update *updates, uint32_t count)
+static struct base_trial trial(void *learner, const struct update *updates, uint32_t count,
+                               uint32_t tried)
 {
-    return learner_trial(learner, updates, count);
+    return learner_trial(learner, updates, count, tried);
 }
 
 static void apply_own(void *learner, const struct update *update, float beta)
@@ -143,7 +144,7 @@ struct answer executor_perform(const struct executor *executor, const struct act
         break;
     case ACTION_TRIAL:
         if (ops->trial)
-            answer.trial = ops->trial(learner, order->update, order->updates);
+            answer.trial = ops->trial(learner, order->update, order->updates, order->tried);
         answer.entries = entries_of(order);
         break;
     case ACTION_TRAIN:

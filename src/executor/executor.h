@@ -33,9 +33,9 @@ struct executor_ops {
     void (*apply)(void *learner, const struct update *update, float beta);
     /* Returns the cosine between an update and the residual (model/exchange/replica.h). */
     double (*agreement)(void *learner, const struct update *update);
-    /* Evaluates the base twice: without these updates, and with them. NULL = the learner makes no
-     * evaluations. */
-    struct base_trial (*trial)(void *learner, const struct update *updates, uint32_t count);
+    /* Works as learner_trial does. NULL = the learner makes no evaluations. */
+    struct base_trial (*trial)(void *learner, const struct update *updates, uint32_t count,
+                               uint32_t tried);
     void (*apply_own)(void *learner, const struct update *update, float beta);
     void (*read_block)(void *learner, size_t first, size_t count, int32_t *units);
     void (*write_block)(void *learner, size_t first, size_t count, const int32_t *units,

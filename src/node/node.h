@@ -47,8 +47,7 @@ struct node_limits {
     /* Maximum origins listed in each BLOCK; 0 = LISTED_MAX of transfer/serve.c. For tests. */
     uint32_t listed_max;
     uint32_t half_open_max; /* maximum accepted peers in the handshake */
-    /* Of these peers, at most this many from one network of addresses (address_network). */
-    uint32_t half_open_per_net_max;
+    uint32_t half_open_per_net_max; /* maximum of these from one network (address_network) */
     bool low_ports;   /* other members' addresses with a port below 1024 may be dialled */
     bool quarantines; /* a majority of votes expels a harmful member (quarantine.h) */
     /* a claimed throughput counts up to this many times the median claim; 0 = unlimited */
@@ -104,6 +103,7 @@ struct node_options {
     uint32_t seeds_count;
 
     bool trains;        /* false = the node only relays */
+    bool has_tests;     /* the learner can make trials (learner_trial) */
     bool checks_labels; /* publications are held while labels contradict the base (own_labels.h) */
     uint64_t bytes_per_s;   /* to publish, each rumor counted once; 0 = auto (rate/budget.c) */
     uint64_t uplink_max;    /* maximum bytes per second sent, over all peers; 0 = as links allow */
@@ -132,7 +132,7 @@ enum action_kind {
     ACTION_SEND,   /* send `bytes` to `conn`; then call node_on_sent */
     ACTION_HANGUP, /* close `conn`; then call node_on_closed */
     ACTION_APPLY,  /* apply `update`, valid until the next node_next; then call node_on_applied */
-    ACTION_TRIAL,  /* score the base without and with `update`; call node_on_trial, then _applied */
+    ACTION_TRIAL,  /* score the base twice (learner_trial); call node_on_trial, then _applied */
     ACTION_TRAIN,  /* start training from the swarm's base; once, if options.trains */
     ACTION_PUBLISH,  /* cut an update according to `terms`; then call node_on_published */
     ACTION_READ,     /* read `entries` of the base, perhaps during a step; then call node_on_read */
@@ -154,6 +154,7 @@ struct action {
     size_t count;                /* SEND, PREDICT: number of bytes */
     const struct update *update; /* APPLY, TRIAL */
     uint32_t updates;            /* APPLY: 1; TRIAL: number of updates in the array `update` */
+    uint32_t tried;              /* TRIAL: how many of them, the first ones, are tried */
     uint64_t tag;                /* APPLY: tag of the rumor's origin */
     uint32_t seq;                /* APPLY: number of the rumor in its origin */
     bool takes_out;              /* APPLY: take the rumor out of the base; its levels are negated */
@@ -212,8 +213,7 @@ bool node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out, size_t *byt
 size_t node_history_max(const struct node_options *options);
 /* Writes the history of the learner's base to out; returns its size. No update may be queued. */
 size_t node_history(const struct node *node, uint8_t *out);
-/* Returns how many incarnations a history may list, so that it fits in a send queue of this size
- * beside other messages. */
+/* Returns how many incarnations a history may list to leave space in a send queue of this size. */
 uint32_t node_incarnations_max(size_t send_queue_bytes);
 
 void node_on_time(struct node *node, uint64_t now_ns);

@@ -31,6 +31,7 @@ static int begin(void **state)
     (void)expulsion_begins(state);
     struct node_options options = obedient(usual_options());
     options.limits.quarantines = true;
+    options.has_tests = true;
     world.has_list = true;
     add_swarm(MEMBERS, &options);
     for (uint32_t i = 0; i < NODES; i++)
@@ -45,8 +46,8 @@ static int begin(void **state)
     return 0;
 }
 
-/* Makes the suspect's rumors from number `seq` on act strongly against node 0, and the rumors of
- * all others support it. */
+/* Makes the rumors of all members support node 0, and then the suspect's rumors from number `seq`
+ * on act strongly against it. */
 static void oppose_from(uint32_t seq)
 {
     for (uint32_t i = 0; i < broadcast_versions(node)->count; i++)
@@ -146,6 +147,104 @@ static void a_node_without_test_samples_votes_without_a_trial(void **state)
     assert_int_equal(votes(), 1);
 }
 
+/* Returns an origin index that is neither the suspect's nor node 0's own. */
+static uint32_t other_member(void)
+{
+    const uint32_t own = versions_index(broadcast_versions(node), broadcast_own(node));
+    uint32_t other = 0;
+    while (other == origin_index || other == own)
+        other++;
+    return other;
+}
+
+/* Makes the suspect's last rumor act against node 0. */
+static void oppose_last(void)
+{
+    oppose_from(broadcast_versions(node)->origins[origin_index].next - 1);
+}
+
+/* Returns how many rumors of other members the due trial takes out. */
+static uint32_t updates_of_others(void)
+{
+    struct action action;
+    assert_true(quarantine_next_trial(node, &action));
+    assert_int_equal(action.tried, 1);
+    return action.updates - action.tried;
+}
+
+static void a_trial_concerns_one_suspect(void **state)
+{
+    (void)state;
+    oppose_last();
+    assert_int_equal(updates_of_others(), 0);
+}
+
+/* If several members harm the base, it stays bad without the rumors of one of them. */
+static void a_trial_leaves_the_rumors_of_other_suspects_out(void **state)
+{
+    (void)state;
+    oppose_last();
+    byzantine_on_compared(node, other_member(), 0, -0.5); /* too little for a trial of its own */
+    assert_true(updates_of_others() > 0);
+}
+
+/* A member that has harmed the base remains a suspect although its evidence counts from 0 again. */
+static void a_trial_leaves_the_rumors_of_harmful_members_out(void **state)
+{
+    (void)state;
+    byzantine_on_tried(node, other_member(), true);
+    oppose_last();
+    assert_true(updates_of_others() > 0);
+}
+
+/* All other members publish updates of length 1, and the suspect one of this length. */
+static void publish(double length)
+{
+    const uint32_t own = versions_index(broadcast_versions(node), broadcast_own(node));
+    for (uint32_t i = 0; i < broadcast_versions(node)->count; i++)
+        if (i != own)
+            byzantine_on_rumor(node, &(struct rumor_step){.origin_index = i,
+                                                          .seq = 1,
+                                                          .samples = 1,
+                                                          .length = i == origin_index ? length : 1});
+    node->now_ns += SECOND_NS / 5;
+    quarantine_review(node);
+}
+
+/* Returns whether a trial is due after `count` publications with this length, 20 usual ones before.
+ */
+static bool is_tried_after(int count, double length)
+{
+    struct action action;
+    for (int i = 0; i < 20; i++)
+        publish(1);
+    for (int i = 0; i < count; i++)
+        publish(length);
+    return quarantine_next_trial(node, &action);
+}
+
+static void one_long_publication_causes_no_trial(void **state)
+{
+    (void)state;
+    assert_false(is_tried_after(2, 4));
+}
+
+/* A trial protects honest members, so a few publications that are a little too long suffice. */
+static void publications_a_little_too_long_cause_a_trial(void **state)
+{
+    (void)state;
+    assert_true(is_tried_after(8, 4));
+}
+
+/* Without test samples, a node votes without a trial. */
+static void without_test_samples_they_cause_none(void **state)
+{
+    (void)state;
+    node->options.has_tests = false;
+    assert_false(is_tried_after(8, 4));
+    assert_true(is_tried_after(12, 12));
+}
+
 /* The suspect's rumors are like those of all others. */
 static void the_learner_finds_usual_rumors_harmless(void **state)
 {
@@ -208,6 +307,12 @@ int main(void)
         TOLD(a_small_loss_falls_by_a_part_of_one),
         TOLD(a_base_without_a_loss_is_worse_than_any),
         TOLD(a_node_without_test_samples_votes_without_a_trial),
+        TOLD(a_trial_concerns_one_suspect),
+        TOLD(a_trial_leaves_the_rumors_of_other_suspects_out),
+        TOLD(a_trial_leaves_the_rumors_of_harmful_members_out),
+        TOLD(one_long_publication_causes_no_trial),
+        TOLD(publications_a_little_too_long_cause_a_trial),
+        TOLD(without_test_samples_they_cause_none),
         TOLD(the_learner_finds_usual_rumors_harmless),
         TOLD(a_slow_trial_delays_the_next_one),
         TOLD(a_trial_without_rumors_blocks_no_other),

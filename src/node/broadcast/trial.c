@@ -33,15 +33,18 @@ static bool gather(struct node *node, uint32_t origin_index, uint32_t seq,
     return true;
 }
 
-static bool give(struct node *node, const struct gathered *gathered, struct action *action)
+static bool give(struct node *node, const struct gathered *gathered, uint32_t tried,
+                 struct action *action)
 {
     struct apply *apply = &node->broadcast->apply;
     CHECK(gathered->updates <= TRIAL_UPDATES);
-    if (gathered->updates == 0 || !apply_may_give(node, gathered->entries))
+    if (tried == 0 || !apply_may_give(node, gathered->entries))
         return false;
     apply_add_given(apply, gathered->entries, (struct given){.is_trial = true});
-    *action = (struct action){
-        .kind = ACTION_TRIAL, .update = apply->trial->updates, .updates = gathered->updates};
+    *action = (struct action){.kind = ACTION_TRIAL,
+                              .update = apply->trial->updates,
+                              .updates = gathered->updates,
+                              .tried = tried};
     return true;
 }
 
@@ -53,7 +56,7 @@ bool trial_of_withheld(struct node *node, uint32_t origin_index, struct action *
     for (uint32_t seq = origin->applied;
          seq < origin->next && gather(node, origin_index, seq, &gathered); seq++)
         ;
-    return give(node, &gathered, action);
+    return give(node, &gathered, gathered.updates, action);
 }
 
 static void negate(const struct update *update)
@@ -63,21 +66,32 @@ static void negate(const struct update *update)
         update->level[i] = (int8_t)-update->level[i]; /* levels are in -127 .. 127 */
 }
 
-bool trial_of_removal(struct node *node, const uint8_t id[static ID_BYTES], uint64_t incarnation,
-                      uint32_t keep, struct action *action, bool *is_empty)
+/* Gathers the rumors of a removal, negated. */
+static void gather_removal(struct node *node, const struct removal *removal,
+                           struct gathered *gathered)
 {
     const struct versions *versions = &node->broadcast->versions;
-    struct gathered gathered = {0};
-    CHECK(node->broadcast->apply.trial);
     for (uint32_t i = versions->count; i-- > 0;) {
         const struct origin *origin = &versions->origins[i];
-        if (origin->incarnation < incarnation || memcmp(origin->id, id, ID_BYTES) != 0)
+        if (origin->incarnation < removal->incarnation ||
+            memcmp(origin->id, removal->id, ID_BYTES) != 0)
             continue;
-        const uint32_t from = origin->incarnation == incarnation ? keep : 0;
-        for (uint32_t seq = origin->applied; seq > from && gather(node, i, seq - 1, &gathered);
+        const uint32_t from = origin->incarnation == removal->incarnation ? removal->keep : 0;
+        for (uint32_t seq = origin->applied; seq > from && gather(node, i, seq - 1, gathered);
              seq--)
-            negate(&node->broadcast->apply.trial->updates[gathered.updates - 1]);
+            negate(&node->broadcast->apply.trial->updates[gathered->updates - 1]);
     }
-    *is_empty = gathered.updates == 0;
-    return give(node, &gathered, action);
+}
+
+bool trial_of_removal(struct node *node, const struct removal *removals, uint32_t count,
+                      struct action *action, bool *is_empty)
+{
+    struct gathered gathered = {0};
+    CHECK(node->broadcast->apply.trial && count > 0);
+    gather_removal(node, &removals[0], &gathered);
+    const uint32_t tried = gathered.updates;
+    for (uint32_t i = 1; i < count; i++)
+        gather_removal(node, &removals[i], &gathered);
+    *is_empty = tried == 0;
+    return give(node, &gathered, tried, action);
 }

@@ -10,10 +10,16 @@
 /* Sets *action to a trial that adds the origin's withheld rumors: the oldest ones, as many as fit.
  */
 bool trial_of_withheld(struct node *node, uint32_t origin_index, struct action *action);
-/* Sets *action to a trial that takes out a member's rumors from number `keep` of this incarnation
- * on, and those of its later incarnations: the latest ones in the base, as many as fit. Sets
- * *is_empty if the log has none of them. */
-bool trial_of_removal(struct node *node, const uint8_t id[static ID_BYTES], uint64_t incarnation,
-                      uint32_t keep, struct action *action, bool *is_empty);
+/* The rumors of a member from number `keep` of this incarnation on, and all of its later ones. */
+struct removal {
+    const uint8_t *id;
+    uint64_t incarnation;
+    uint32_t keep;
+};
+/* Sets *action to a trial that takes out the rumors of removals[0], from a base without those of
+ * the other removals: of each, the latest ones in the base, as many as fit. Sets *is_empty if the
+ * log has no rumors of removals[0]. */
+bool trial_of_removal(struct node *node, const struct removal *removals, uint32_t count,
+                      struct action *action, bool *is_empty);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/sort.h"
 #include "node/broadcast/broadcast.h"
 #include "node/membership/membership.h"
+#include "node/orders/quorum_votes.h"
 
 #define EMA_DECAY 0.7 /* weight of the previous value in a moving average */
 /* A negative agreement (a cosine) counts as evidence if it is below the median by more than this.
@@ -14,7 +15,10 @@
 #define AGREEMENT_GAP 0.3
 /* Bound for the sum `against`. */
 #define AGAINST_MOST 0.8
-#define LONG         3.0 /* permitted length of a publication, as a multiple of the median */
+/* A member is a suspect if the evidence against it exceeds this part of a bound. A suspect becomes
+ * due for a note or a trial at the whole bound, and again after the evidence fell below this part. */
+#define SUSPECT 0.5
+#define LONG    3.0 /* permitted length of a publication, as a multiple of the median */
 /* Speed, as a multiple of the median, from which the permitted length no longer grows; weight_max
  * if that is set and lower. */
 #define FASTER_MOST 16
@@ -24,6 +28,8 @@
 #define OWN_LEAST  (1.0 / 64) /* smallest part of its share that a node uses */
 /* Bound for the sum `beyond`, and its largest step: one step from 0 never exceeds the bound. */
 #define BEYOND_MOST 2.0
+/* As BEYOND_MOST if a trial decides about the member. */
+#define BEYOND_TRIED 0.3
 /* Maximum rumors of one publication, except of a new incarnation's first. */
 #define PIECES_MOST 64
 /* Maximum unclaimed seconds of learning that a member may keep for later. The limit does not apply
@@ -238,6 +244,11 @@ static double allowed(const struct node *node, const struct origin *origin, doub
     return LONG * typical * sqrt(fmin(fmax(faster(node, origin), 1), fmin(most, FASTER_MOST)));
 }
 
+static double beyond_most(const struct node *node)
+{
+    return node->options.has_tests && votes_count_here(node) ? BEYOND_TRIED : BEYOND_MOST;
+}
+
 static double positive_median(struct node *node,
                               double (*at)(const struct node *, const struct account *));
 static double latest_length_at(const struct node *node, const struct account *account);
@@ -258,8 +269,8 @@ static void judge(struct node *node, struct account *account)
     if (length > most && node->now_ns < node->byzantine->ordered_ns)
         most = fmax(most, allowed(node, origin, positive_median(node, latest_length_at)));
     const double by = length / most - 1;
-    if (account->counts || by > BEYOND_MOST)
-        count(&account->beyond, fmin(by, BEYOND_MOST), account->began[0]);
+    if (account->counts || by > beyond_most(node))
+        count(&account->beyond, fmin(by, beyond_most(node)), account->began[0]);
 }
 
 static bool begins_publication(const struct node *node, const struct account *account,
@@ -569,9 +580,18 @@ void byzantine_review(struct node *node)
     byzantine->typical_s = positive_median(node, publication_s_at);
 }
 
-static bool harms(const struct account *account)
+/* Returns true if the evidence against the member exceeds this part of a bound. */
+static bool exceeds(const struct node *node, const struct account *account, double part)
 {
-    return account->against.sum > AGAINST_MOST || account->beyond.sum > BEYOND_MOST;
+    CHECK(part > 0 && part <= 1);
+    return account->against.sum > part * AGAINST_MOST ||
+           account->beyond.sum > part * beyond_most(node);
+}
+
+/* Returns true if the evidence against the member is mostly that it opposes this node. */
+static bool opposes(const struct node *node, const struct account *account)
+{
+    return account->against.sum / AGAINST_MOST > account->beyond.sum / beyond_most(node);
 }
 
 struct byzantine_finding byzantine_finding_of(const struct node *node, uint32_t origin_index)
@@ -581,7 +601,8 @@ struct byzantine_finding byzantine_finding_of(const struct node *node, uint32_t 
     const struct size *size = &account->usual_size;
     const bool has_length = byzantine->typical_length > 0 && size->samples > 0;
     return (struct byzantine_finding){
-        .harms = (harms(account) || account->is_harmful) && origin_index == account->origin_index,
+        .harms = (exceeds(node, account, 1) || account->is_harmful) &&
+                 origin_index == account->origin_index,
         .agreement = account->compared > 0 ? account->usual : (double)NAN,
         .typical = byzantine->typical,
         .length = has_length
@@ -595,9 +616,9 @@ const struct origin *byzantine_next(struct node *node)
     const uint32_t count = broadcast_versions(node)->count;
     for (uint32_t looked = 0; looked < count; looked++) {
         struct account *account = &byzantine->accounts[byzantine->next++ % count];
-        if (account->against.sum <= AGAINST_MOST / 2 && account->beyond.sum <= BEYOND_MOST / 2)
+        if (!exceeds(node, account, SUSPECT))
             account->was_returned = false;
-        if (account->was_returned || !harms(account))
+        if (account->was_returned || !exceeds(node, account, 1))
             continue;
         account->was_returned = true;
         return latest_of(node, account);
@@ -623,13 +644,18 @@ static bool is_earlier(const struct node *node, struct stream_point one, struct 
                : origins[one.origin_index].incarnation < origins[other.origin_index].incarnation;
 }
 
+bool byzantine_is_suspect(const struct node *node, uint32_t origin_index)
+{
+    const struct account *account = account_of(node, origin_index);
+    return origin_index == account->origin_index &&
+           (account->is_harmful || exceeds(node, account, SUSPECT));
+}
+
 struct stream_point byzantine_from(const struct node *node, const struct origin *origin)
 {
     const struct account *account =
         account_of(node, versions_index(broadcast_versions(node), origin));
-    CHECK(harms(account));
-    const struct cusum *cusum =
-        account->against.sum > AGAINST_MOST ? &account->against : &account->beyond;
+    const struct cusum *cusum = opposes(node, account) ? &account->against : &account->beyond;
     const struct stream_point recalled = account->began[RECALLED - 1];
     struct stream_point from = cusum->from.nth > recalled.nth ? cusum->from : recalled;
     /* Rumors of an earlier incarnation may arrive later, so the one that the member published
@@ -646,10 +672,9 @@ void byzantine_describe(const struct node *node, const struct origin *origin, ch
     const uint32_t origin_index = versions_index(broadcast_versions(node), origin);
     const struct byzantine_finding of = byzantine_finding_of(node, origin_index);
     const struct account *account = account_of(node, origin_index);
-    const bool opposes = account->against.sum / AGAINST_MOST > account->beyond.sum / BEYOND_MOST;
-    if (opposes && isnan(of.typical)) /* the others have just left */
+    if (opposes(node, account) && isnan(of.typical)) /* the others have just left */
         (void)snprintf(out, room, "opposes this node's progress (agreement %.2f)", of.agreement);
-    else if (opposes)
+    else if (opposes(node, account))
         (void)snprintf(
             out, room,
             "opposes this node's progress (agreement %.2f, median of other members %.2f)",

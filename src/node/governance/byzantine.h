@@ -3,7 +3,8 @@
  *   a rumor arrives ──► length of its publication per credited sample
  *     allowed    a multiple of the median, larger for a faster member
  *     beyond     Σ min(moving average / allowed - 1, BEYOND_MOST), never below 0    > BEYOND_MOST
- *                once per publication, when the next one starts
+ *                once per publication, when the next one starts; if a trial decides, the bound
+ *                is BEYOND_TRIED
  *   the learner has applied it ──► agreement with the residual, the cosine (exchange/replica.h)
  *     usual      its moving average; typical: the median over members
  *     against    Σ min(-agreement, typical - agreement - AGREEMENT_GAP), never below 0
@@ -109,8 +110,11 @@ struct stream_point {
     /* number of the publication with the rumor, by arrival over all the member's incarnations */
     uint32_t nth;
 };
-/* Returns the rumor with which the harm of this origin's member began, at most RECALLED
- * publications ago. It may be of an earlier incarnation. */
+/* Returns true if the last trial of the origin's member has shown harm, or if the evidence against
+ * it is half of a bound; false for an earlier incarnation. */
+bool byzantine_is_suspect(const struct node *node, uint32_t origin_index);
+/* Returns the rumor with which the harm of this origin's member began, at most RECALLED publications ago. It
+ * may be of an earlier incarnation. */
 struct stream_point byzantine_from(const struct node *node, const struct origin *origin);
 /* Writes the finding as the end of a sentence that begins with "its rumor stream". */
 void byzantine_describe(const struct node *node, const struct origin *origin, char *out,

@@ -29,6 +29,8 @@
 /* The loss of accuracy must also exceed this many standard errors, of which each is at most
  * 0.5 / sqrt(samples). */
 #define ERRORS 6
+/* Most suspects whose rumors one trial takes out. */
+#define SUSPECTS 16
 /* A node votes against a suspect if the loss is higher with its last rumors by more than this part
  * of the loss (or of 1 if that is more), divided by the number of live members. */
 #define HARM_LEAST 0.1
@@ -381,6 +383,22 @@ void quarantine_on_trial(struct node *node, const struct base_trial *trial)
         hold->until_ns = u64_min(hold->until_ns, node->now_ns + TRIAL_NS);
 }
 
+/* Writes the removals of the other suspects, at most SUSPECTS - 1, and returns their number. */
+static uint32_t others(const struct node *node, uint32_t tried, struct removal *removals)
+{
+    const struct versions *versions = broadcast_versions(node);
+    uint32_t count = 0;
+    CHECK(tried < versions->count);
+    for (uint32_t i = 0; i < versions->count && count < SUSPECTS - 1; i++) {
+        const struct origin *origin = &versions->origins[i];
+        if (i == tried || !byzantine_is_suspect(node, i) || verdict_reason(node, origin->id))
+            continue;
+        const struct stream_point from = limit_of(node, byzantine_from(node, origin));
+        removals[count++] = (struct removal){origin->id, incarnation_at(node, from), from.seq};
+    }
+    return count;
+}
+
 /* Sets *action to the trial of a suspect that is due. Drops the trial if the log has none of the
  * rumors: a member that goes on causes another one. */
 static bool next_of_suspect(struct node *node, struct action *action)
@@ -389,8 +407,9 @@ static bool next_of_suspect(struct node *node, struct action *action)
     const uint32_t origin_index = quarantine->trial - 1;
     const uint8_t *id = broadcast_versions(node)->origins[origin_index].id;
     bool is_empty;
-    quarantine->is_trial_given =
-        trial_of_removal(node, id, quarantine->incarnation, quarantine->keep, action, &is_empty);
+    struct removal removals[SUSPECTS] = {{id, quarantine->incarnation, quarantine->keep}};
+    const uint32_t count = 1 + others(node, origin_index, removals + 1);
+    quarantine->is_trial_given = trial_of_removal(node, removals, count, action, &is_empty);
     quarantine->given_ns = node->now_ns;
     if (is_empty) {
         quarantine->trial = 0;

@@ -225,9 +225,10 @@ static void a_held_publication_drops_the_progress_but_from_no_snapshot(void **st
     assert_int_equal(perform(&second).entries, 0);
 }
 
-static struct base_trial sum_of_entries(void *learner, const struct update *updates, uint32_t count)
+static struct base_trial sum_of_entries(void *learner, const struct update *updates, uint32_t count,
+                                        uint32_t tried)
 {
-    struct base_trial trial = {.samples = 1};
+    struct base_trial trial = {.samples = tried};
     assert_ptr_equal(learner, &one);
     for (uint32_t u = 0; u < count; u++)
         for (uint32_t i = 0; i < updates[u].count; i++)
@@ -243,7 +244,7 @@ static void a_copied_trial_has_the_entries_of_all_updates(void **state)
     const struct update updates[] = {
         {.tau = 0.5f, .amount = 100, .count = 2, .index = at, .level = level},
         {.tau = 0.5f, .amount = 100, .count = 1, .index = at + 2, .level = level + 2}};
-    const struct action order = {.kind = ACTION_TRIAL, .update = updates, .updates = 2};
+    const struct action order = {.kind = ACTION_TRIAL, .update = updates, .updates = 2, .tried = 1};
     static max_align_t room[64];
     assert_true(order_bytes(&order) <= sizeof room);
     const struct action *copy = order_copy(room, &order);
@@ -254,6 +255,7 @@ static void a_copied_trial_has_the_entries_of_all_updates(void **state)
     const struct answer answer = executor_perform(&executor, copy);
     assert_int_equal(answer.entries, 3);
     assert_true(answer.trial.after == 3 * -2 + 4 * 5 + 7);
+    assert_int_equal(answer.trial.samples, 1);
     const struct executor_ops none = {0};
     const struct executor without = {.ops = &none, .learner = &one};
     assert_int_equal(executor_perform(&without, copy).trial.samples, 0);

@@ -295,13 +295,17 @@ static void a_trial_scores_the_base_with_updates_and_changes_nothing(void **stat
     }
     const struct evaluation before = learner_evaluate(learner[0], true);
     const uint64_t digest = learner_digest(learner[0]);
-    const struct base_trial trial = learner_trial(learner[0], updates, 2);
+    const struct base_trial trial = learner_trial(learner[0], updates, 2, 2);
     assert_int_equal(trial.samples, 4);
     assert_true(trial.before == evaluation_accuracy(&before));
     assert_true(trial.after == 1);
     assert_true(trial.loss_before == before.loss);
     assert_true(trial.loss_after < trial.loss_before);
     assert_true(trial.before < 1);
+    const struct base_trial second = learner_trial(learner[0], updates, 2, 1);
+    const struct base_trial alone = learner_trial(learner[0], updates + 1, 1, 1);
+    assert_true(second.loss_before == alone.loss_after);
+    assert_true(second.loss_after == trial.loss_after);
     assert_true(learner_digest(learner[0]) == digest);
     assert_true(learner_evaluate(learner[0], true).loss == before.loss);
     for (int i = 0; i < 2; i++) {
