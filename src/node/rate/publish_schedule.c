@@ -35,11 +35,11 @@
 #define STATISTICS_PULLED_NS (10 * SECOND_NS)
 /* Time constant with which an error of the shared statistics decays: this time, or this many
  * publications if that is longer. It must be longer than an update takes to reach all nodes,
- * otherwise the nodes correct one error several times. */
-#define STATISTICS_PULL_NS    SECOND_NS
-#define STATISTICS_PULL_TIMES 4
-/* A member without a rumor for this many of these times takes no part in the statistics. */
-#define STATISTICS_QUIET 2
+ * otherwise the nodes correct one error several times. A member without a rumor for this time takes
+ * no part in the statistics. With unlike data each publication carries the pull, and a pull twice
+ * as strong raises its threshold so far that it has half the entries. */
+#define STATISTICS_PULL_NS    (2 * SECOND_NS)
+#define STATISTICS_PULL_TIMES 8
 /* Publications without a wait end when their threshold falls to this part of hurried_tau. */
 #define HURRIED_PART (1.0F / 50)
 /* Reported samples per second of a node that has stopped learning; 0 would mean unknown. */
@@ -336,7 +336,7 @@ static double share_of_statistics(const struct node *node, uint64_t decays_ns)
     if (must_hold_statistics(node, trained_ns))
         return 0;
     /* only a pull corrects the error if a quiet member is alive */
-    const uint64_t quiet_ns = decays_ns > 0 ? STATISTICS_QUIET * decays_ns : UINT64_MAX;
+    const uint64_t quiet_ns = decays_ns > 0 ? decays_ns : UINT64_MAX;
     if (trained_ns < STATISTICS_EQUAL_NS)
         return shares_equal(members, schedule->carried_ns, quiet_ns, node->now_ns);
     return shares_with_finished(members, node->options.weigh_throughput, schedule->carried_ns,
