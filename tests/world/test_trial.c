@@ -69,8 +69,9 @@ static bool is_harmful(void)
     return byzantine_finding_of(node, origin_index).harms;
 }
 
-/* Takes the due trial instead of a learner, and answers it after `ns` with the result `trial`. */
-static void answer_after(uint64_t ns, struct base_trial trial)
+/* Takes the due trial instead of a learner, and answers it after `ns` with the result `trial`.
+ * Returns how many rumors both bases lack. */
+static uint32_t answer_after(uint64_t ns, struct base_trial trial)
 {
     struct action action;
     uint32_t entries = 0;
@@ -81,11 +82,12 @@ static void answer_after(uint64_t ns, struct base_trial trial)
     node->now_ns += ns;
     quarantine_on_trial(node, &trial);
     node_on_applied(node, node->now_ns, entries);
+    return action.updates - action.tried;
 }
 
-static void answer(double with, double without)
+static uint32_t answer(double with, double without)
 {
-    answer_after(
+    return answer_after(
         0, (struct base_trial){.samples = SAMPLES, .loss_before = with, .loss_after = without});
 }
 
@@ -163,29 +165,40 @@ static void oppose_last(void)
     oppose_from(broadcast_versions(node)->origins[origin_index].next - 1);
 }
 
-/* Returns how many rumors of other members the due trial takes out. */
-static uint32_t updates_of_others(void)
+/* If several members harm the base, it stays bad without the rumors of one of them. */
+static void a_second_trial_leaves_the_rumors_of_other_suspects_out(void **state)
 {
     struct action action;
-    assert_true(quarantine_next_trial(node, &action));
-    assert_int_equal(action.tried, 1);
-    return action.updates - action.tried;
-}
-
-static void a_trial_concerns_one_suspect(void **state)
-{
-    (void)state;
-    oppose_last();
-    assert_int_equal(updates_of_others(), 0);
-}
-
-/* If several members harm the base, it stays bad without the rumors of one of them. */
-static void a_trial_leaves_the_rumors_of_other_suspects_out(void **state)
-{
     (void)state;
     oppose_last();
     byzantine_on_compared(node, other_member(), 0, -0.5); /* too little for a trial of its own */
-    assert_true(updates_of_others() > 0);
+    assert_int_equal(answer(2, 2), 0);
+    assert_int_equal(votes(), 0);
+    assert_true(answer(2, 1) > 0);
+    assert_int_equal(votes(), 1);
+    assert_false(quarantine_next_trial(node, &action));
+}
+
+static void there_are_two_trials_at_most(void **state)
+{
+    struct action action;
+    (void)state;
+    byzantine_on_compared(node, other_member(), 0, -0.5);
+    oppose_last();
+    byzantine_on_compared(node, other_member(), 0, -0.5);
+    assert_int_equal(answer(2, 2), 0);
+    assert_true(answer(2, 2) > 0);
+    assert_int_equal(votes(), 0);
+    assert_false(quarantine_next_trial(node, &action));
+}
+
+static void one_suspect_is_tried_once(void **state)
+{
+    struct action action;
+    (void)state;
+    oppose_last();
+    assert_int_equal(answer(2, 2), 0);
+    assert_false(quarantine_next_trial(node, &action));
 }
 
 /* A member that has harmed the base remains a suspect although its evidence counts from 0 again. */
@@ -194,7 +207,8 @@ static void a_trial_leaves_the_rumors_of_harmful_members_out(void **state)
     (void)state;
     byzantine_on_tried(node, other_member(), true);
     oppose_last();
-    assert_true(updates_of_others() > 0);
+    assert_int_equal(answer(2, 2), 0);
+    assert_true(answer(2, 2) > 0);
 }
 
 /* All other members publish updates of length 1, and the suspect one of this length. */
@@ -307,8 +321,9 @@ int main(void)
         TOLD(a_small_loss_falls_by_a_part_of_one),
         TOLD(a_base_without_a_loss_is_worse_than_any),
         TOLD(a_node_without_test_samples_votes_without_a_trial),
-        TOLD(a_trial_concerns_one_suspect),
-        TOLD(a_trial_leaves_the_rumors_of_other_suspects_out),
+        TOLD(one_suspect_is_tried_once),
+        TOLD(a_second_trial_leaves_the_rumors_of_other_suspects_out),
+        TOLD(there_are_two_trials_at_most),
         TOLD(a_trial_leaves_the_rumors_of_harmful_members_out),
         TOLD(one_long_publication_causes_no_trial),
         TOLD(publications_a_little_too_long_cause_a_trial),

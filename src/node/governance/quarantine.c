@@ -68,6 +68,7 @@ struct quarantine {
     bool is_of_suspect; /* the trial is of a member that seems harmful, not of a long publication */
     uint64_t incarnation; /* with is_of_suspect: incarnation of the first rumor that a vote names */
     uint32_t keep;        /* with is_of_suspect: number of that rumor */
+    bool is_without; /* with is_of_suspect: the trial's base lacks the rumors of other suspects */
     uint64_t given_ns;    /* time when the learner was given this trial */
     uint64_t rest_ns;     /* earliest time of the next trial with is_of_suspect */
     bool is_inactive_noted;           /* a note has said that votes do not count */
@@ -281,6 +282,7 @@ static bool request_of_suspect(struct node *node, const struct origin *origin)
     quarantine->trial = versions_index(broadcast_versions(node), origin) + 1;
     quarantine->is_trial_given = false;
     quarantine->is_of_suspect = true;
+    quarantine->is_without = false;
     quarantine->incarnation = incarnation;
     quarantine->keep = limit.seq;
     return true;
@@ -317,6 +319,30 @@ static bool is_harmful(const struct node *node, const struct base_trial *trial)
     return trial->samples == 0 || (isfinite(without) && !(with - without <= least));
 }
 
+/* Writes the removals of the other suspects, at most SUSPECTS - 1, and returns their number. */
+static uint32_t others(const struct node *node, uint32_t tried, struct removal *removals)
+{
+    const struct versions *versions = broadcast_versions(node);
+    uint32_t count = 0;
+    CHECK(tried < versions->count);
+    for (uint32_t i = 0; i < versions->count && count < SUSPECTS - 1; i++) {
+        const struct origin *origin = &versions->origins[i];
+        if (i == tried || !byzantine_is_suspect(node, i) || verdict_reason(node, origin->id))
+            continue;
+        const struct stream_point from = limit_of(node, byzantine_from(node, origin));
+        removals[count++] = (struct removal){origin->id, incarnation_at(node, from), from.seq};
+    }
+    return count;
+}
+
+/* Returns true if the suspect must be tried again, without the rumors of other suspects. If several
+ * members ruin the base, it may be as bad without the rumors of one. */
+static bool is_to_try_again(const struct node *node, uint32_t origin_index)
+{
+    struct removal removals[SUSPECTS];
+    return !node->quarantine->is_without && others(node, origin_index, removals) > 0;
+}
+
 /* Votes against a suspect if the base is better without its rumors. */
 static void on_suspect_tried(struct node *node, uint32_t origin_index,
                              const struct base_trial *trial)
@@ -325,6 +351,12 @@ static void on_suspect_tried(struct node *node, uint32_t origin_index,
     const struct origin *origin = &broadcast_versions(node)->origins[origin_index];
     CHECK(quarantine->given_ns <= node->now_ns);
     const bool harms = is_harmful(node, trial);
+    if (!harms && is_to_try_again(node, origin_index)) {
+        quarantine->is_without = true;
+        quarantine->is_trial_given = false;
+        quarantine->trial = origin_index + 1;
+        return;
+    }
     const bool have_voted = harms && !verdict_reason(node, origin->id) &&
                             votes_cast(node, origin->id, quarantine->incarnation, quarantine->keep);
     if (have_voted)
@@ -383,22 +415,6 @@ void quarantine_on_trial(struct node *node, const struct base_trial *trial)
         hold->until_ns = u64_min(hold->until_ns, node->now_ns + TRIAL_NS);
 }
 
-/* Writes the removals of the other suspects, at most SUSPECTS - 1, and returns their number. */
-static uint32_t others(const struct node *node, uint32_t tried, struct removal *removals)
-{
-    const struct versions *versions = broadcast_versions(node);
-    uint32_t count = 0;
-    CHECK(tried < versions->count);
-    for (uint32_t i = 0; i < versions->count && count < SUSPECTS - 1; i++) {
-        const struct origin *origin = &versions->origins[i];
-        if (i == tried || !byzantine_is_suspect(node, i) || verdict_reason(node, origin->id))
-            continue;
-        const struct stream_point from = limit_of(node, byzantine_from(node, origin));
-        removals[count++] = (struct removal){origin->id, incarnation_at(node, from), from.seq};
-    }
-    return count;
-}
-
 /* Sets *action to the trial of a suspect that is due. Drops the trial if the log has none of the
  * rumors: a member that goes on causes another one. */
 static bool next_of_suspect(struct node *node, struct action *action)
@@ -408,7 +424,8 @@ static bool next_of_suspect(struct node *node, struct action *action)
     const uint8_t *id = broadcast_versions(node)->origins[origin_index].id;
     bool is_empty;
     struct removal removals[SUSPECTS] = {{id, quarantine->incarnation, quarantine->keep}};
-    const uint32_t count = 1 + others(node, origin_index, removals + 1);
+    const uint32_t count =
+        1 + (quarantine->is_without ? others(node, origin_index, removals + 1) : 0);
     quarantine->is_trial_given = trial_of_removal(node, removals, count, action, &is_empty);
     quarantine->given_ns = node->now_ns;
     if (is_empty) {

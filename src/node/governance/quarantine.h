@@ -4,7 +4,7 @@
  *     after TRIAL_NS ──► TRIAL: accuracy with and without them
  *       harm         ──► a vote, even if the origin stays silent
  *   byzantine: an origin's rumors seem harmful ──► a note that names it, where votes do not count
- *     TRIAL: loss with and without its last rumors, both without those of other suspects
+ *     TRIAL: loss with and without its last rumors; then both without those of other suspects
  *       the loss is lower without them ──► a vote (orders/quorum_votes.h), to all neighbours
  *   VOTES ──► is it new? ──► to all other neighbours
  *     more than half ──► expulsion, as after a proof (expulsion.h)
@@ -21,10 +21,9 @@
  *
  * A member may seem harmful by chance, most of all while few members train fast. So a suspect's
  * last rumors in the base are tried, which a vote would take out. If several members ruin the base,
- * it is about as bad without the rumors of one. So the base of a trial lacks the last rumors of all
- * other suspects. A trial uses the evidence up.
- * Trials without a vote take at most a twentieth of the time. A node without test samples votes
- * without a trial. Tests: tests/world/test_quarantine.c, test_trial.c and test_withheld.c.
+ * it may be as bad without the rumors of one. So a second trial leaves out the last rumors of all
+ * other suspects, unless the first has shown harm. Trials use the evidence up. Trials without a vote
+ * take at most a tenth of the time. A node without test samples votes without a trial. Tests: tests/world/test_quarantine.c, test_trial.c and test_withheld.c.
  */
 #ifndef HEARSAY_NODE_GOVERNANCE_QUARANTINE_H
 #define HEARSAY_NODE_GOVERNANCE_QUARANTINE_H
