@@ -23,6 +23,7 @@
 
 #define NODES  7
 #define LIAR   6
+#define FEW    4
 #define CROWD  40
 #define MANY   20         /* listed members, most of which never run */
 #define LITTLE 24000      /* bytes of a small log */
@@ -361,6 +362,31 @@ static void a_joiner_receives_a_base_during_a_suspension(void **state)
     must_agree(20 * SECOND_NS);
 }
 
+/* Two other members publish, too few for a median length, so they withhold nothing. The joiner
+ * does, and so the blocks of their base contain rumors that it withholds. */
+static void a_joiner_takes_the_base_of_two_publishers(void **state)
+{
+    struct node_options options = obedient(usual_options());
+    (void)state;
+    options.limits.quarantines = true;
+    world.has_list = true;
+    add_swarm(FEW, &options);
+    for (uint32_t i = 0; i < FEW; i++)
+        world_start(&world, i);
+    while (!byzantine_is_calm(world.nodes[0].node))
+        run(SECOND_NS);
+    world_kill(&world, 2, false);
+    world_kill(&world, 3, false);
+    run(10 * SECOND_NS);
+    world_wipe(&world, 3);
+    world_start(&world, 3);
+    run(5 * SECOND_NS);
+    assert_false(byzantine_has_median(world.nodes[3].node));
+    assert_true(node_bases(world.nodes[3].node) > 0);
+    assert_true(joining_has_joined(world.nodes[3].node));
+    must_agree(20 * SECOND_NS);
+}
+
 /* To leave out withheld rumors, the node must read them from its log. */
 static void a_history_without_withheld_rumors_is_sent_once_a_second(void **state)
 {
@@ -629,6 +655,7 @@ int main(void)
         EXPULSION(votes_spare_rumors_beyond_all_logs),
         EXPULSION(a_publication_without_a_majority_is_applied_later),
         EXPULSION(a_joiner_receives_a_base_during_a_suspension),
+        EXPULSION(a_joiner_takes_the_base_of_two_publishers),
         EXPULSION(a_history_without_withheld_rumors_is_sent_once_a_second),
         EXPULSION(leaving_nodes_wait_for_the_decision),
         EXPULSION(a_leaving_node_waits_no_longer_than_its_grace),

@@ -4,14 +4,16 @@
  *
  * A block is the sum of its version's rumors; our base is the sum of the rumors given to the
  * learner. If a block contains rumors that our base lacks, it waits until neighbours have pushed
- * them to us. When a block is given to the learner, the rumors that the block lacks are added to it
- * from the log. The WRITE comes between earlier and later updates, so each entry contains every
- * rumor once. If the log no longer has a rumor that the block lacks, the block is requested again.
- * Tests: tests/world/test_fetch.c.
+ * them to us. Rumors that this node withholds are released if a block contains them: the sender's
+ * base has them already. When a block is given to the learner, the rumors that the block lacks are
+ * added to it from the log. The WRITE comes between earlier and later updates, so each entry
+ * contains every rumor once. If the log no longer has a rumor that the block lacks, the block is
+ * requested again. Tests: tests/world/test_fetch.c.
  */
 #include <string.h>
 
 #include "node/broadcast/equivocation.h"
+#include "node/broadcast/withheld.h"
 #include "node/transfer/transfer_private.h"
 
 /* Time for which a block may wait, mostly for rumors that it contains and this node lacks. */
@@ -87,6 +89,17 @@ static bool has_excess(const struct node *node, const uint32_t *version)
     return false;
 }
 
+/* Releases the rumors that this node withholds and the block contains. */
+static void release_withheld(struct node *node, const struct pending_block *block)
+{
+    const struct versions *versions = broadcast_versions(node);
+    CHECK(block->entries > 0);
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++)
+        if (matters(node, origin_index) && withheld_has(node, origin_index) &&
+            block->version[origin_index] > versions->origins[origin_index].applied)
+            withheld_end(node, origin_index);
+}
+
 enum error pending_put(struct node *node, const struct peer *from, const struct message *message)
 {
     const uint32_t number = (uint32_t)message->block;
@@ -109,6 +122,7 @@ enum error pending_put(struct node *node, const struct peer *from, const struct 
     block->conn = from->conn;
     block->is_donors = blame_is_donor(node, from);
     block->hash = message->hash;
+    release_withheld(node, block);
     return OK;
 }
 
