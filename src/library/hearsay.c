@@ -51,9 +51,8 @@ static int on_end(struct hearsay *node, const struct engine_standing *standing)
                            "the operator, a proof or votes have expelled this node from the swarm; "
                            "the log says which");
     case ENGINE_TURNED_AWAY:
-        return handle_fail(
-            node, HEARSAY_REFUSED,
-            "no member admits this node; have its id listed or admitted, and open it again");
+        return handle_fail(node, HEARSAY_REFUSED,
+                           "no member admits this node, or none has answered; the log says which");
     case ENGINE_CLASH:
         return handle_fail(node, HEARSAY_REFUSED, "%s", standing->why);
     case ENGINE_LOST:

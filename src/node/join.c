@@ -1,5 +1,7 @@
 #include "node/join.h"
 
+#include <stdio.h>
+
 #include "node/admission.h"
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/retract.h"
@@ -12,11 +14,11 @@
 /* Until a node is this old, it believes only the versions of members that have joined. */
 #define MEET_NS (2 * SECOND_NS)
 
-/* Text of the note of a node that joins alone, by join.certainty. */
+/* Why no peer has become a neighbour, by join.certainty. */
 static const char *const WHY_ALONE[] = {
-    [NOTE_GUESSED] = "no peer has answered; this node trains alone and keeps dialling",
-    [NOTE_UNREAD] = ("peers close the connection without an answer: compare this node's swarm key "
-                     "with theirs; this node trains alone and keeps dialling"),
+    [NOTE_GUESSED] = "no peer has answered",
+    [NOTE_UNREAD] = "peers close the connection without an answer: compare this node's swarm key "
+                    "with theirs (copy the newest)",
     [NOTE_TOLD] = "peers have answered, but none accepts this node",
     [NOTE_LASTING] = "peers have answered, but none accepts this node",
 };
@@ -113,6 +115,24 @@ static bool is_refused(const struct node *node)
            node_admission(node, node->options.identity->id) == ADMISSION_NONE;
 }
 
+bool join_leave_unheard(struct node *node)
+{
+    const struct join *join = node->join;
+    CHECK(join->company_ns <= node->now_ns);
+    if (join->company_ns > 0 || join->is_turned_away)
+        return false;
+    leave_on_turned_away(node, WHY_ALONE[join->certainty]);
+    return true;
+}
+
+static void join_alone(struct node *node)
+{
+    char text[160];
+    (void)snprintf(text, sizeof text, "%s; this node trains alone and keeps dialling",
+                   WHY_ALONE[node->join->certainty]);
+    joining_join(node, text);
+}
+
 /* Returns true if the last neighbour or other sign of a swarm is NODE_LOST_WAIT_NS old. For a
  * joiner that knows no member that may return, NODE_JOIN_WAIT_NS is enough. Returns false if there
  * never was such a sign. */
@@ -137,10 +157,12 @@ void join_consider(struct node *node)
         return;
     const bool is_alone =
         join->company_ns == 0 && node->now_ns - node->born_ns >= NODE_JOIN_WAIT_NS;
+    if (is_refused(node) && join_leave_unheard(node))
+        return;
     if ((is_alone && join->is_turned_away) || is_refused(node))
-        leave_on_turned_away(node);
+        leave_on_turned_away(node, NULL);
     else if (is_alone)
-        joining_join(node, WHY_ALONE[join->certainty]);
+        join_alone(node);
     else if (is_lost(node))
         joining_join(node, "the last neighbour is lost; this node trains alone on the received "
                            "rumors and keeps dialling");

@@ -26,6 +26,9 @@ void join_ask_to_confirm(struct node *node);
 /* Joins alone if no member answers; waits longer after a sign of a swarm. Leaves if members refuse
  * this node. Requests a restart if the base cannot be completed. Call it a few times a second. */
 void join_consider(struct node *node);
+/* For a node that is no member by the orders that it has: if no member has answered since its
+ * start, leaves, since a later order may admit it, and returns true. Otherwise returns false. */
+bool join_leave_unheard(struct node *node);
 /* Sets *action to RESTART and returns true if join_consider has requested it. */
 bool join_next_restart(struct node *node, struct action *action);
 

@@ -6,6 +6,7 @@
 #include "node/discovery/discovery.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
+#include "node/orders/orders.h"
 #include "node/rate/rate.h"
 
 /* A settled node waits before it leaves: another node may have begun to leave a little later.
@@ -35,7 +36,7 @@ struct leave {
     float tau;               /* tau of the first publication after training ended */
     /* Since this node settled, all its neighbours have once had all its rumors. */
     bool ours_known;
-    bool is_turned_away; /* no member admits this node */
+    bool is_turned_away; /* no member is known to admit this node */
     bool is_expelled;
     bool is_finished;      /* all conversations have ended */
     bool is_finished_said; /* the FINISHED action was returned to the owner */
@@ -249,16 +250,23 @@ void leave_on_expelled(struct node *node)
     leave_at_once(node);
 }
 
-void leave_on_turned_away(struct node *node)
+void leave_on_turned_away(struct node *node, const char *unheard)
 {
     char id[KEY_HEX_BYTES];
-    CHECK(!joining_has_joined(node));
+    CHECK(unheard || !joining_has_joined(node));
     if (leaving_stage(node) == STAGE_LEFT)
         return;
     key_hex(id, node->options.identity->id);
-    (void)notes_add(
-        &node->notes, node->now_ns, NOTE_ADMISSION, LEVEL_ERROR,
-        "no member admits this node; have its id listed or admitted (%s), and start it again", id);
+    if (unheard)
+        (void)notes_add(&node->notes, node->now_ns, NOTE_ADMISSION, LEVEL_ERROR,
+                        "this node is no member by the orders that it has, up to number %u, and no "
+                        "member could send it later ones: %s; then start it again",
+                        (unsigned)orders_count(node), unheard);
+    else
+        (void)notes_add(
+            &node->notes, node->now_ns, NOTE_ADMISSION, LEVEL_ERROR,
+            "no member admits this node; have its id listed or admitted (%s), and start it again",
+            id);
     node->leave->is_turned_away = true;
     leave_at_once(node);
 }

@@ -23,8 +23,10 @@ size_t leave_arena_bytes(void);
 
 /* Makes the node leave at once, without another publication, because it is expelled. */
 void leave_on_expelled(struct node *node);
-/* Makes the node, which must not have joined, leave at once, because no member admits it. */
-void leave_on_turned_away(struct node *node);
+/* Makes the node leave at once, because no member admits it. unheard: the orders that this node has
+ * do not admit it, and this is why no member could send later ones; NULL = a member has said that
+ * it does not admit this node, which must not have joined. */
+void leave_on_turned_away(struct node *node, const char *unheard);
 /* Ends training: moves from RUNNING to LEAVING and starts the last publications. */
 void leave_end_training(struct node *node);
 /* Call it after each publication that follows the end of training. If this one moved entries, the

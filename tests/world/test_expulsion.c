@@ -320,6 +320,19 @@ static void a_readmitted_node_returns_with_its_state_folder(void **state)
     must_agree(20 * SECOND_NS);
 }
 
+/* Checks that node i has ended, without a claim that it is expelled, because no member could send
+ * it orders after its last one. */
+static void must_end_unheard(uint32_t i, uint32_t orders, const char *why)
+{
+    const char *text = world.nodes[i].last[NOTE_ADMISSION].text;
+    char up_to[32];
+    (void)snprintf(up_to, sizeof up_to, "up to number %u,", (unsigned)orders);
+    assert_true(world.nodes[i].finished);
+    assert_int_not_equal(world.nodes[i].last[NOTE_EXPELLED].level, LEVEL_ERROR);
+    assert_non_null(strstr(text, up_to));
+    assert_non_null(strstr(text, why));
+}
+
 /* Node 0 has no seeds, so it counts as joined from the start. */
 static void an_expelled_first_node_does_not_train_while_it_asks(void **state)
 {
@@ -337,7 +350,47 @@ static void an_expelled_first_node_does_not_train_while_it_asks(void **state)
     assert_int_equal(node_phase(world.nodes[0].node), NODE_EXPELLED);
     run(10 * SECOND_NS);
     assert_true(world.nodes[0].finished);
-    assert_non_null(strstr(world.nodes[0].last[NOTE_EXPELLED].text, "hearsay admit"));
+    must_end_unheard(0, 1, "no peer has answered");
+}
+
+/* The swarm gets another key, and the expelled node is admitted again, both while it is away. */
+static void an_expelled_node_with_an_old_key_does_not_know_whether_it_is_admitted(void **state)
+{
+    static const uint8_t newer[KEY_BYTES] = {1};
+    (void)state;
+    start_four(saving(usual_options(), 2));
+    expel(1, 3);
+    run(6 * SECOND_NS);
+    assert_true(world.nodes[3].finished);
+    for (uint32_t i = 0; i < 3; i++) {
+        world_kill(&world, i, false);
+        world.nodes[i].options.swarm_key = newer;
+        world_start(&world, i);
+    }
+    admit_after(1, world.nodes[3].identity.id, 1);
+    world_start(&world, 3);
+    run(12 * SECOND_NS);
+    must_end_unheard(3, 1, "compare this node's swarm key");
+}
+
+/* Node 3 is not admitted when it starts first. When it starts again, no member runs. */
+static void a_stranger_that_meets_no_member_does_not_know_whether_it_is_admitted(void **state)
+{
+    const uint32_t members[] = {0, 1, 2};
+    (void)state;
+    start_four(saving(usual_options(), 2));
+    admit_nodes(0, members, 3);
+    run(2 * SECOND_NS);
+    world_kill(&world, 3, false);
+    world_start(&world, 3);
+    run(15 * SECOND_NS);
+    assert_true(world.nodes[3].finished);
+    assert_non_null(strstr(world.nodes[3].last[NOTE_ADMISSION].text, "have its id listed"));
+    for (uint32_t i = 0; i < 3; i++)
+        world_kill(&world, i, false);
+    world_start(&world, 3);
+    run(12 * SECOND_NS);
+    must_end_unheard(3, 3, "no peer has answered");
 }
 
 static void a_node_restarted_from_an_older_checkpoint_takes_over_a_base(void **state)
@@ -412,6 +465,8 @@ int main(void)
         EXPULSION(a_restarted_node_obeys_from_the_start),
         EXPULSION(a_readmitted_node_returns_with_its_state_folder),
         EXPULSION(an_expelled_first_node_does_not_train_while_it_asks),
+        EXPULSION(an_expelled_node_with_an_old_key_does_not_know_whether_it_is_admitted),
+        EXPULSION(a_stranger_that_meets_no_member_does_not_know_whether_it_is_admitted),
         EXPULSION(a_node_restarted_from_an_older_checkpoint_takes_over_a_base),
         EXPULSION(a_restarted_node_accepts_an_order_within_its_log_horizon),
         EXPULSION(an_order_arrives_during_a_checkpoint),

@@ -428,7 +428,8 @@ static void one_that_all_refuse_does_not_say_that_no_peer_has_answered(void **st
     run(12 * SECOND_NS);
     assert_true(world.nodes[1].training);
     assert_string_equal(world.nodes[1].last[NOTE_JOINED].text,
-                        "peers have answered, but none accepts this node");
+                        "peers have answered, but none accepts this node; this node trains alone "
+                        "and keeps dialling");
     assert_int_equal(world.nodes[0].notes[NOTE_REFUSED], 1);
 }
 

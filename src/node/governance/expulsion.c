@@ -9,6 +9,7 @@
 #include "node/governance/admit.h"
 #include "node/governance/byzantine.h"
 #include "node/governance/suspension.h"
+#include "node/join.h"
 #include "node/leave.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
@@ -474,7 +475,8 @@ static void consider_suspension(struct node *node)
 void expulsion_consider(struct node *node)
 {
     struct expulsion *expulsion = node->expulsion;
-    if (expulsion->leaves_ns > 0 && node->now_ns >= expulsion->leaves_ns)
+    if (expulsion->leaves_ns > 0 && node->now_ns >= expulsion->leaves_ns &&
+        !join_leave_unheard(node))
         obey_own(node);
     /* Ids without a record cannot be told from absent members if the swarm key alone admits. */
     if (!expulsion->is_pruned && joining_has_joined(node) && admitted_hash(node) != 0)

@@ -21,7 +21,8 @@
 struct expulsion *expulsion_new(struct arena *arena);
 size_t expulsion_arena_bytes(void);
 /* Applies the orders and proofs that were stored before this start. A node that an order expels
- * leaves after NODE_JOIN_WAIT_NS, unless members have a later order that admits it. */
+ * leaves after NODE_JOIN_WAIT_NS, unless members have a later order that admits it. If no member
+ * has answered by then, it does not know. */
 void expulsion_begin(struct node *node);
 
 void expulsion_on_message(struct node *node, const struct peer *from,
