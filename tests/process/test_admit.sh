@@ -48,6 +48,7 @@ says "$dir/four.err" "no member admits this node; have its id listed or admitted
     fail 'the message of four does not say what to do'
 
 tell 'the fourth node is admitted and joins'
+expect 1 "begins with ${four:0:8}; .* for another node, give all 64 digits" "${admit[@]}" "${four:0:8}"
 expect 0 "^order 4: ${four:0:8} is admitted: node four$" "${admit[@]}" "$four" 'node four'
 expect 1 "${four:0:8} is already admitted, by order 4" "${admit[@]}" "$four"
 start four "${nodes[@]}" --set "node.peers=$at"
