@@ -25,11 +25,19 @@ struct daemon {
     uint64_t signal_ns; /* time of the first signal that made the node leave */
 };
 
+/* Returns true if the node holds the swarm's base. A node that has not joined, or that the members
+ * refuse, holds its first weights or an old base, whose score would look like a loss. */
+static bool holds_swarms_base(const struct node *node)
+{
+    return node_has_base(node) && node_phase(node) >= NODE_RUNNING && !node_is_expelled(node) &&
+           !node_is_turned_away(node);
+}
+
 static uint64_t on_time(void *self, uint64_t now_ns)
 {
     struct daemon *daemon = self;
     sd_notify_on_time(&daemon->sd_notify, now_ns);
-    training_watch_on_time(&daemon->host.training, now_ns, node_has_base(daemon->host.node));
+    training_watch_on_time(&daemon->host.training, now_ns, holds_swarms_base(daemon->host.node));
     return sd_notify_wake_ns(&daemon->sd_notify);
 }
 

@@ -232,7 +232,7 @@ void training_watch_on_time(struct training_watch *watch, uint64_t now_ns, bool 
     const bool waits = !has_base && watch->evaluate_ns <= now_ns;
     if (waits && !watch->waits_for_base)
         event_log_say(watch->options.report, now_ns, NOTE_TRAINING, LEVEL_INFO,
-                      "the evaluation waits until this node has the whole base");
+                      "the evaluation waits until this node has the swarm's base");
     watch->waits_for_base = waits;
     if (!waits)
         evaluate_by(watch, now_ns);

@@ -92,8 +92,8 @@ bool training_watch_final_warning(const struct training_watch *watch,
 /* Called once a second. Returns the mean loss of the last second with steps; NAN = none yet. */
 double training_watch_on_second(struct training_watch *watch);
 
-/* Requests an evaluation of the base if one is due. Called repeatedly. has_base: the node holds all
- * blocks of its base; otherwise the evaluation waits, as a note says. */
+/* Requests an evaluation of the base if one is due. Called repeatedly. has_base: the node holds the
+ * swarm's base; otherwise the evaluation waits, as a note says. */
 void training_watch_on_time(struct training_watch *watch, uint64_t now_ns, bool has_base);
 /* Called before a checkpoint. If the best base is kept, requests the evaluation that would be due
  * before the next checkpoint; the one after it then comes later. */

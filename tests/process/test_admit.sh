@@ -42,10 +42,11 @@ done
 expect 0 '^[0-9a-f]{8}  *[0-9a-f]{8} live  order [123] ' "$hearsay" members --state "$dir/two"
 
 tell 'a fourth node that is not admitted ends'
-start four "${nodes[@]}" --set "node.peers=$at"
+start four "${nodes[@]}" --set "node.peers=$at" --set train.evaluate_s=1
 reap four 5
 says "$dir/four.err" "no member admits this node; have its id listed or admitted .*$four" ||
     fail 'the message of four does not say what to do'
+! says "$dir/four.err" 'the base: accuracy' || fail 'four scores its first weights'
 
 tell 'the fourth node is admitted and joins'
 expect 1 "begins with ${four:0:8}; .* for another node, give all 64 digits" "${admit[@]}" "${four:0:8}"
@@ -67,8 +68,9 @@ expect 0 "^WARN  expulsion: $dir/four/orders: order 5 .* expels this node: its d
     "$hearsay" doctor "${small[@]}" "${nodes[@]}" --set "node.identity=$dir/four.key" \
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/four"
 tell 'the start of an expelled node ends'
-start four "${nodes[@]}" --set "node.peers=$at"
+start four "${nodes[@]}" --set "node.peers=$at" --set train.evaluate_s=1
 reap four 4
+! says "$dir/four.err" 'the base: accuracy' || fail 'four scores a base that is not the swarm'
 says "$dir/four.err" '\(order 5\): its disk is broken; it does not train, and asks the members' ||
     fail 'four does not say at its start that it is expelled'
 says "$dir/four.err" 'not training, expelled by an order, ' || fail 'its status line does not say so'

@@ -53,7 +53,7 @@ start donor --set exchange.serve_bytes_per_s=1 --set 'model.layers=dense 100, re
 wait_for 20 'the donor to learn' learns donor
 start joiner --set model.seed=2 --set 'model.layers=dense 100, relu, dense 10' --set train.evaluate_s=0.5 \
     --set node.grace_s=1 --set "node.peers=$(address_of donor)"
-wait_for 20 'the joiner to wait with its evaluation' notes joiner 'the evaluation waits until this node has the whole base'
+wait_for 20 'the joiner to wait with its evaluation' notes joiner 'the evaluation waits until this node has the swarm.s base'
 kill -TERM "${pid[joiner]}"
 reap joiner 1
 says "$dir/joiner.err" 'the base was incomplete .* no new checkpoint is saved' || fail 'the joiner has saved a part'
