@@ -183,13 +183,21 @@ static bool turn_out(struct node *node, const struct peer *peer)
     return true;
 }
 
-/* Sends the first messages to a new neighbour. */
-static void welcome(struct node *node, const struct peer *peer)
+/* A peer that refused the last conversation for a lasting reason most likely refuses this one too,
+ * so the note about its beginning is for debugging. */
+static void note_neighbour(struct node *node, const struct peer *peer)
 {
+    const bool was_refused = dialer_dialed(node, peer).certainty == NOTE_LASTING;
     char text[sizeof((struct note *)NULL)->text];
     (void)snprintf(text, sizeof text, "is a neighbour (%s called)%s", peer->dialled ? "we" : "it",
                    spoken_remark(node, peer));
-    (void)connection_note(node, peer, NOTE_NEIGHBOUR, LEVEL_INFO, text);
+    (void)connection_note(node, peer, NOTE_NEIGHBOUR, was_refused ? LEVEL_DEBUG : LEVEL_INFO, text);
+}
+
+/* Sends the first messages to a new neighbour. */
+static void welcome(struct node *node, const struct peer *peer)
+{
+    note_neighbour(node, peer);
     member_gossip_show_later(node, peer);
     connection_ping(node, peer);
     pacer_say_ack(node, peer);

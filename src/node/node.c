@@ -278,9 +278,10 @@ static void note_closed(struct node *node, const struct peer *peer, const char *
     char text[sizeof peer->why + 32];
     failure_detector_on_lost(node, peer->id);
     (void)snprintf(text, sizeof text, "is no longer a neighbour: %s", why);
-    const enum note_level level = peer->retry == RETRY_AT_ONCE ? LEVEL_DEBUG
-                                  : peer->refuses              ? LEVEL_WARNING
-                                                               : LEVEL_INFO;
+    const bool is_repeated = peer->refuses && dialer_dialed(node, peer).certainty == NOTE_LASTING;
+    const enum note_level level = peer->retry == RETRY_AT_ONCE || is_repeated ? LEVEL_DEBUG
+                                  : peer->refuses                             ? LEVEL_WARNING
+                                                                              : LEVEL_INFO;
     connection_note(node, peer, NOTE_NEIGHBOUR_LOST, level, text)->certainty =
         connection_certainty(peer);
 }

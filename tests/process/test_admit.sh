@@ -47,6 +47,8 @@ reap four 5
 says "$dir/four.err" "no member admits this node; have its id listed or admitted .*$four" ||
     fail 'the message of four does not say what to do'
 ! says "$dir/four.err" 'the base: accuracy' || fail 'four scores its first weights'
+(($(grep -c 'is no longer a neighbour' "$dir/four.err") <= 3)) || fail 'four repeats that a member refuses it'
+(($(grep -c 'is a neighbour' "$dir/four.err") <= 3)) || fail 'four repeats that a member is a neighbour'
 
 tell 'the fourth node is admitted and joins'
 expect 1 "begins with ${four:0:8}; .* for another node, give all 64 digits" "${admit[@]}" "${four:0:8}"
