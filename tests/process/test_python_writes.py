@@ -119,9 +119,11 @@ class Writes(unittest.TestCase):
                     getattr(self.node, end)()
                     self.assertLess(distance(self.node.state_dict(), before), 1e-6)
                     self.assertEqual(distance(self.weights(), old), 0)
-                (said,) = self.foreign()
-                self.assertIn('0.weight', said)
-                self.assertIn('adopt()', said)
+                    self.assertEqual(self.foreign(), [])
+                    self.learn(1)
+                    (said,) = self.foreign()
+                    self.assertIn('0.weight', said)
+                    self.assertIn('adopt()', said)
                 self.node.close(0)
                 self.node.free()
 
@@ -174,7 +176,10 @@ class Writes(unittest.TestCase):
                     getattr(self.node, end)()
                     self.assertEqual(distance(self.weights(), old), 0)
                     self.assertLess(distance(self.node.state_dict(), before), 0.05)
-                    self.assertEqual(len(self.foreign()), 1)
+                    self.assertEqual(self.foreign(), [])
+                    if end != 'finish':
+                        self.learn(1)
+                        self.assertEqual(len(self.foreign()), 1)
                     self.node.close(0)
                     self.node.free()
 
@@ -223,7 +228,21 @@ class Writes(unittest.TestCase):
         self.model.load_state_dict(own)
         self.learn(5)
         self.assertLess(distance(self.node.state_dict(), before), 0.2)
-        self.assertEqual(len(self.foreign()), 1)  # one warning for all foreign writes
+        own = self.weights()
+        self.model.load_state_dict(averaged)
+        self.model.load_state_dict(own)
+        self.learn(1)
+        self.assertEqual(self.foreign(), [])
+
+    def test_a_step_after_each_of_two_foreign_writes_warns_once(self):
+        self.join()
+        self.learn(5)
+        for _ in range(2):
+            with torch.no_grad():
+                self.model[2].bias.add_(1)
+            self.learn(1)
+        (said,) = self.foreign()
+        self.assertIn('2.bias', said)
 
     def other(self, together):
         """Runs the other node: it moves every weight by about 1/2 and then stops training."""

@@ -4,8 +4,8 @@
     any other write             ─► a version has moved on; `foreign` names that weight
 
 PyTorch counts the writes to each tensor (`_version`), except those through `.data` and `.numpy()`. So
-accept() also keeps the first numbers of the first and the last weight, and calls of the node other than
-a step compare them. A script that loads the weights of its best epoch, or swaps in averaged weights, has made
+accept() also keeps the first numbers of the first and the last weight. Calls of the node other than
+a step compare them, and so does a step after every weight was written. A script that loads the weights of its best epoch, or swaps in averaged weights, has made
 no progress that the swarm should learn. So in settle, finish, state_dict, save and close, the shared
 model replaces foreign weights in the model.
 
@@ -71,10 +71,23 @@ class Writes:
         self._is_stepping = False
 
     def begin_step(self) -> None:
-        """Warns of a foreign write. Writes from now on are the optimizer's, even if Ctrl+C interrupts
-        its step."""
-        self.warn()
+        """Warns of a foreign write, once per node, because the step publishes it. Writes from now on
+        are the optimizer's, even if Ctrl+C interrupts its step."""
+        name = self.foreign if not self._has_warned else None
+        if name is not None and not self._are_restored():
+            self._has_warned = True
+            log.warning(
+                "%s was changed by something else than the optimizer's step: this step publishes the "
+                "change; settle, save and close leave it out unless the script calls adopt()",
+                name,
+            )
         self._is_stepping = True
+
+    def _are_restored(self) -> bool:
+        """Whether each weight was written since the last accept(), and the kept numbers are the same:
+        the script has swapped other weights in and out again."""
+        versions = zip(self._weights, self._versions or [])
+        return all(tensor._version != version for (_, tensor), version in versions) and not self._uncounted()
 
     def adopt(self) -> None:
         """Counts everything written so far as progress, exactly as it is: the script chose these
@@ -110,18 +123,6 @@ class Writes:
         """Ends the warnings, because training has ended: no step publishes later writes."""
         self._has_warned = True
 
-    def warn(self) -> None:
-        """Warns of a foreign write, once per node."""
-        name = self.foreign if not self._has_warned else None
-        if name is None:
-            return
-        self._has_warned = True
-        log.warning(
-            "%s was changed by something else than the optimizer's step: the next step publishes the "
-            "change; settle, save and close leave it out unless the script calls adopt()",
-            name,
-        )
-
     @torch.no_grad()
     def catch_up(self) -> None:
         """Adds to the weights the movement of the shared model that they lack. Call it before the
@@ -147,7 +148,6 @@ class Writes:
             finally:
                 self.accept()
             return
-        self.warn()
         tensors = self._shared.tensors
         kept = {each: tensor.detach().clone() for each, tensor in tensors.items()}
         try:
