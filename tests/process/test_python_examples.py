@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 try:
@@ -148,13 +149,20 @@ class Examples(unittest.TestCase):
 
     def test_a_signal_is_passed_on(self):
         """On a signal each process leaves and saves. Shells start background commands with SIGINT ignored."""
-        for number, is_ignored in ((signal.SIGTERM, True), (signal.SIGINT, False)):
+        for number, is_ignored in ((signal.SIGTERM, True), (signal.SIGINT, False), (signal.SIGHUP, False)):
             with self.subTest(number):
                 self.pass_on(number, is_ignored, self.folder / f'kept{number}')
+
+    def test_the_processes_leave_if_their_launcher_is_killed(self):
+        kept = self.folder / 'killed'
+        self.pass_on(signal.SIGKILL, False, kept)
 
     def pass_on(self, number, is_ignored, kept):
         def begin():
             signal.signal(signal.SIGINT, signal.SIG_IGN if is_ignored else signal.default_int_handler)
+
+        def has_left(i):
+            return 'left the swarm' in (kept / i / 'log').read_text()
 
         script = self.folder / 'script.py'
         script.write_text('import numpy as np, hearsay, os, signal\n'
@@ -172,9 +180,11 @@ class Examples(unittest.TestCase):
                 ready |= {line} & {'[1] ready\n', '[2] ready\n'}
             ran.send_signal(number)
             said = ran.stdout.read()
-        self.assertEqual(ran.returncode, 128 + number, said)
+        while number == signal.SIGKILL and not all(has_left(i) for i in '12'):
+            time.sleep(0.1)
+        self.assertEqual(ran.returncode, -number if number == signal.SIGKILL else 128 + number, said)
         self.assertEqual('KeyboardInterrupt' in said, number == signal.SIGINT, said)
-        for i in ('1', '2'):
+        for i in '12':
             self.assertTrue(list((kept / i / 'state').glob('checkpoint-*')), said)
 
     def test_a_folder_is_kept(self):

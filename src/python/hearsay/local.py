@@ -4,12 +4,15 @@
 
 Each process has its own configuration (HEARSAY_CONFIG) and node key; all have one swarm key. HEARSAY_SHARD
 numbers the processes (1/3, 2/3, 3/3), so that each can choose its part of the data. Their output is
-printed with the process's number before each line. Ctrl+C and SIGTERM are passed on to all processes.
+printed with the process's number before each line. Ctrl+C, SIGTERM and SIGHUP (a closed terminal) are
+passed on to all processes. If this program is killed, they get SIGTERM.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import ctypes
 import os
 import pathlib
 import shutil
@@ -29,6 +32,9 @@ swarm_key = {folder}/../swarm.key
 state_dir = {folder}/state
 log = {folder}/log
 """
+
+
+_PR_SET_PDEATHSIG = 1  # of prctl(2): the signal that a process gets when its parent dies
 
 
 def shard() -> tuple[int, int]:
@@ -95,7 +101,8 @@ def _show(number: int, process: subprocess.Popen[str], ended: list[int]) -> None
     ended      signals that were passed on to the swarm: to end by one of them is no failure"""
     assert process.stdout is not None
     for line in process.stdout:
-        print(f"[{number}] {line}", end="", flush=True)
+        with contextlib.suppress(OSError):  # the terminal may have closed, but the process still writes
+            print(f"[{number}] {line}", end="", flush=True)
     code = process.wait()
     if code != 0 and not any(code in (-number, 128 + number) for number in ended):
         print(f"[{number}] failed: {_ending(code)}", file=sys.stderr, flush=True)
@@ -143,6 +150,7 @@ def _ending(code: int) -> str:
 def _swarm(configs: list[pathlib.Path], script: str, arguments: list[str]) -> int:
     """Runs the script once per configuration and waits until all processes have ended. Returns the exit
     code: 0, or 1 if a process failed, or 128 + the signal that ended the swarm."""
+    libc = ctypes.CDLL(None)
     processes = [
         subprocess.Popen(
             [sys.executable, "-u", script, *arguments],
@@ -155,6 +163,7 @@ def _swarm(configs: list[pathlib.Path], script: str, arguments: list[str]) -> in
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            preexec_fn=lambda: libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM),
         )
         for i, config in enumerate(configs)
     ]
@@ -172,8 +181,8 @@ def _swarm(configs: list[pathlib.Path], script: str, arguments: list[str]) -> in
         for process in processes:
             process.send_signal(number)
 
-    for number in signal.SIGINT, signal.SIGTERM:
-        # A shell script's background command ignores SIGINT, and so do the processes.
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+        # A shell script's background command ignores SIGINT, nohup SIGHUP, and so do the processes.
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, end)
     codes = [process.wait() for process in processes]
