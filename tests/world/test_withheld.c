@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -136,6 +137,8 @@ static void a_voted_out_publication_has_moved_no_base(void **state)
         assert_false(is_held(i));
         assert_true(liar_at(i, &origin_index)->next <= had[i]);
     }
+    const char *told = world.nodes[LIAR].last[NOTE_EXPELLED].text;
+    assert_non_null(strstr(told, "returns with a new key (hearsay keygen)"));
     must_agree(20 * SECOND_NS);
 }
 

@@ -72,7 +72,8 @@ static void leave_on_proof(struct node *node, const struct proof *proof)
               "beyond the limits of the protocol, so another program has that key; create a new "
               "key (hearsay keygen)"
             : "this node is expelled from the swarm: a majority of the members signed that its "
-              "updates are harmful; check its data and program, and read the members' notes");
+              "updates are harmful; check its data and program, and read the members' notes; it "
+              "returns with a new key (hearsay keygen), listed or admitted");
     leave_on_expelled(node);
 }
 
