@@ -86,9 +86,12 @@ static enum error check_last(struct model *model, bool exact, struct problem *pr
         return OK;
     }
     return problem_set(problem, MALFORMED,
-                       "layer %d, '%s': the last layer must be '%s %d', one output per %s",
-                       last->number + 1, last->text, "dense", model->classes,
-                       model->in.length > 0 ? "token" : "class or number of y");
+                       "layer %d, '%s': the last layer must be 'dense %d', one output per %s",
+                       last->number + 1, last->text, model->classes,
+                       model->in.length > 0 ? "token"
+                       : exact ? "number of y (for classes, store y as integers or set data.task = "
+                                 "classes)"
+                               : "class");
 }
 
 /* Makes a layer also compute the activation that follows it, if its kind can (absorbs): the layer's

@@ -332,7 +332,7 @@ expect 0 '^WARN  data: data.y holds whole numbers 0 .. 1 and is learned as numbe
     "${doctor[@]}" "${numbers[@]}" --set 'model.layers=dense 1'
 expect 0 '^ok    data: .*, 1x1x4, 2 classes$' \
     "${doctor[@]}" "${numbers[@]}" --set 'model.layers=dense 2' --set data.classes=2
-expect 1 '^FAIL  model: .*the last layer must be .dense 1., one output per class or number of y' \
+expect 1 '^FAIL  model: .*the last layer must be .dense 1., one output per number of y .for classes, store y as integers or set data.task = classes' \
     "${doctor[@]}" "${learn[@]}" "${numbers[@]}"
 expect 1 '^FAIL  data: .*nan2.npy: sample 1 holds NaN' \
     "${doctor[@]}" "${numbers[@]}" --set "data.x=$dir/far.npy" --set "data.y=$dir/nan2.npy"
