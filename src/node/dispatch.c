@@ -436,8 +436,8 @@ static void on_rule(struct node *node, const struct peer *peer, const struct mes
 }
 
 /* Returns true if a message of this kind may come before HELLO. An inference client sends INFERENCE
- * and ACK, and never HELLO. A peer that dials this node and sends SETTINGS gets ours, and may
- * compare them without joining. */
+ * and ACK, and never HELLO. A peer that dials this node and sends SETTINGS gets ours, unless it is
+ * refused, and may compare them without joining. */
 static bool is_early(const struct peer *peer, enum message_kind kind)
 {
     CHECK(peer->state == PEER_MEETING);
@@ -531,9 +531,9 @@ void dispatch_message(struct node *node, const struct peer *peer, const uint8_t 
         return;
     else if (peer->state == PEER_MEETING && message.kind == INFERENCE)
         inference_on_request(node, peer, &message);
-    else if (peer->state == PEER_MEETING && message.kind == SETTINGS)
-        settings_show(node, peer);
-    else
+    else if (peer->state == PEER_OPEN || message.kind != SETTINGS)
         dispatch(node, peer, &message);
+    else if (!turn_out(node, peer))
+        settings_show(node, peer);
     expulsion_on_equivocation(node);
 }

@@ -42,6 +42,10 @@ done
 expect 0 '^[0-9a-f]{8}  *[0-9a-f]{8} live  order [123] ' "$hearsay" members --state "$dir/two"
 
 tell 'a fourth node that is not admitted ends'
+doctor=("$hearsay" doctor "${small[@]}" "${nodes[@]}" --set "node.identity=$dir/four.key"
+    --set "node.swarm_key=$dir/swarm.key" --set "node.peers=$at")
+expect 1 "^FAIL  peer $at: is node .* does not accept this node; have the id of this node listed or admitted: not admitted by" \
+    "${doctor[@]}" --set "node.state_dir=$dir/new"
 start four "${nodes[@]}" --set "node.peers=$at" --set train.evaluate_s=1
 reap four 5
 says "$dir/four.err" "no member admits this node; have its id listed or admitted .*$four" ||
@@ -66,9 +70,10 @@ expect 0 "^order 5: ${four:0:8} is expelled" "$hearsay" expel --key "$dir/operat
 reap four 4
 says "$dir/four.err" "\(order 5\): its disk is broken; if it is to return: hearsay admit $four" ||
     fail 'the message of four does not name the remedy'
-expect 0 "^WARN  expulsion: $dir/four/orders: order 5 .* expels this node: its disk is broken;" \
-    "$hearsay" doctor "${small[@]}" "${nodes[@]}" --set "node.identity=$dir/four.key" \
-    --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/four"
+expect 1 "^WARN  expulsion: $dir/four/orders: order 5 .* expels this node: its disk is broken;" \
+    "${doctor[@]}" --set "node.state_dir=$dir/four"
+expect 1 "^FAIL  peer $at: is node .* does not accept this node; this node is expelled: its disk is broken$" \
+    "${doctor[@]}" --set "node.state_dir=$dir/new"
 tell 'the start of an expelled node ends'
 start four "${nodes[@]}" --set "node.peers=$at" --set train.evaluate_s=1
 reap four 4

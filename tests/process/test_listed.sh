@@ -41,6 +41,9 @@ for name in one two three; do
 done
 
 tell 'a node that is not listed is refused and ends'
+expect 1 "^FAIL  peer $at: is node .* does not accept this node; .* listed or admitted: not on this swarm.s list" \
+    "$hearsay" doctor "${small[@]}" "${nodes[@]}" --set "node.identity=$dir/four.key" --set node.members= \
+    --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/new" --set "node.peers=$at"
 start four "${nodes[@]}" --set "node.identity=$dir/four.key" --set node.members= \
     --set "node.peers=$at"
 reap four 5

@@ -143,8 +143,7 @@ static void say_connection(struct doctor *doctor, const char *subject, struct vi
                    visit->tried[0] ? "; failed before: " : "", visit->tried);
 }
 
-static void say_handshake(const struct round *round, const char *subject,
-                          const struct visit *visit)
+static void say_handshake(const struct round *round, const char *subject, const struct visit *visit)
 {
     struct doctor *doctor = round->doctor;
     char id[ID_TEXT_BYTES];
@@ -163,6 +162,9 @@ static void say_handshake(const struct round *round, const char *subject,
                    "does not accept this node: %s; the swarm key, node.swarm, model and data must "
                    "be the same on both nodes, and hearsay's release the same or the previous one",
                    visit->why);
+    else if (visit->why[0])
+        doctor_say(doctor, VERDICT_FAIL, subject, "is node %s and does not accept this node; %s",
+                   id, visit->why);
     else if (memcmp(visit->id, doctor->identity.id, ID_BYTES) != 0)
         doctor_say(doctor, VERDICT_OK, subject, "is node %s and accepts this node%s", id,
                    visit->takes_first ? "; the first weights differ: this node takes over those of "

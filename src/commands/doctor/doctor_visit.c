@@ -1,6 +1,9 @@
 #include "commands/doctor/doctor_visit.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "base/min_max.h"
 
 #define ANSWER_NS (5000 * MS_NS)
 /* Time limit of all visits together, enough for a slow dial and a handshake. */
@@ -99,13 +102,33 @@ static void show_settings(struct round *round, struct visit *visit)
     CHECK(peer_say(&visit->peer, &message));
 }
 
+/* Ends a visit to a peer that has proved its identity but does not accept this node as a member.
+ * Characters of its reason that cannot be printed become '?'. */
+static void on_refusal(struct round *round, struct visit *visit, const struct message *bye)
+{
+    const char *remedy = bye->reason == BYE_EXPELLED
+                             ? "this node is expelled"
+                             : "have the id of this node listed or admitted";
+    const int used = snprintf(visit->why, sizeof visit->why, "%s: ", remedy);
+    char *text = visit->why + used;
+    const size_t most = size_min(sizeof visit->why - (size_t)used - 1, bye->text.count);
+    for (size_t i = 0; i < most; i++)
+        text[i] = bye->text.at[i] >= ' ' && bye->text.at[i] < 127 ? (char)bye->text.at[i] : '?';
+    text[most] = '\0';
+    transport_hang_up(round->transport, visit->peer.conn);
+}
+
 static void on_message(struct round *round, struct visit *visit)
 {
     struct message message;
     size_t bytes;
     const uint8_t *said = peer_message(&visit->peer, &bytes);
-    if (!visit->awaits_settings || message_decode(round->reader, said, bytes, &message) != OK ||
-        message.kind != SETTINGS)
+    if (!visit->awaits_settings || message_decode(round->reader, said, bytes, &message) != OK)
+        return;
+    if (message.kind == BYE &&
+        (message.reason == BYE_EXPELLED || message.reason == BYE_NOT_ADMITTED))
+        on_refusal(round, visit, &message);
+    if (message.kind != SETTINGS)
         return;
     visit->awaits_settings = false;
     /* An invalid settings text is treated as if the peer had sent none. A node would refuse this
@@ -149,13 +172,12 @@ static bool take_model(const struct round *round, struct visit *visit,
     return true;
 }
 
-static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t count)
+/* Consumes received bytes until an event happens, and handles it. Returns false if no bytes are
+ * left, or the connection ends. */
+static bool take(struct round *round, struct visit *visit, const uint8_t **bytes, size_t *count)
 {
-    struct round *round = self;
-    struct visit *visit = visit_at(round, conn);
     struct problem problem;
-    switch (
-        peer_take(&visit->peer, &visit->credentials, monotonic_ns(), &bytes, &count, &problem)) {
+    switch (peer_take(&visit->peer, &visit->credentials, monotonic_ns(), bytes, count, &problem)) {
     case PEER_MET:
         visit->is_through = true;
         memcpy(visit->id, visit->peer.id, ID_BYTES);
@@ -168,18 +190,27 @@ static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t cou
             say_goodbye(visit);
         flush(round, visit);
         set_timer(round);
-        return;
+        return true;
     case PEER_REFUSED:
         if (!take_model(round, visit, &problem))
             (void)snprintf(visit->why, sizeof visit->why, "%s", problem.text);
-        transport_hang_up(round->transport, conn);
-        return;
+        transport_hang_up(round->transport, visit->peer.conn);
+        return false;
     case PEER_SAID:
         on_message(round, visit);
-        return;
+        return !visit->why[0];
     case PEER_NOTHING:
-        return;
+        return false;
     }
+    return false;
+}
+
+static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t count)
+{
+    struct round *round = self;
+    struct visit *visit = visit_at(round, conn);
+    while (count > 0 && take(round, visit, &bytes, &count))
+        continue;
 }
 
 static void on_sent(void *self, uint64_t conn)

@@ -5,8 +5,8 @@
  *   compares settings
  *
  * A visit uses a node's own conversation (peer.h) and transport. No connection goes beyond the
- * proof of identity and the exchange of settings. So this node never becomes a member, and the peer
- * keeps no note of it.
+ * proof of identity and the exchange of settings, which a peer refuses to a node that is expelled
+ * or not admitted. So this node never becomes a member, and the peer keeps no note of it.
  */
 #ifndef HEARSAY_COMMANDS_DOCTOR_DOCTOR_VISIT_H
 #define HEARSAY_COMMANDS_DOCTOR_DOCTOR_VISIT_H
@@ -38,7 +38,7 @@ struct visit {
 
     uint64_t trip_ns[ROUNDS]; /* time that each connection took to open, in nanoseconds */
     int rounds;               /* number of connections opened */
-    bool takes_first; /* the peer has other first weights; later dials send its model */
+    bool takes_first;         /* the peer has other first weights; later dials send its model */
     /* The peer has another model, but this command knows only one of the two, because the other is
      * that of a program; later dials send the peer's model. */
     bool takes_model;
