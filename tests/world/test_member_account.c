@@ -263,6 +263,29 @@ static void a_burst_is_withheld_however_many_samples_it_claims(void **state)
     assert_false(byzantine_allows(node, WHO, first_publication(10000)));
 }
 
+/* Only the burst itself makes the third length, from which the median is known. */
+static void a_burst_right_after_a_rumor_of_another_member_is_withheld(void **state)
+{
+    uint32_t others[2], count = 0;
+    (void)state;
+    ((struct node_options *)&node->options)->limits.quarantines = true;
+    for (uint32_t origin_index = 0; count < 2; origin_index++)
+        if (!is_own(origin_index) && origin_index != WHO)
+            others[count++] = origin_index;
+    for (int i = 0; i < 10; i++) {
+        node->now_ns += SECOND_NS;
+        byzantine_review(node);
+        for (uint32_t k = 0; k < 2; k++)
+            byzantine_on_rumor(node, &(struct rumor_step){.origin_index = others[k],
+                                                          .seq = 7,
+                                                          .length = 1,
+                                                          .samples = 100});
+    }
+    byzantine_on_rumor(
+        node, &(struct rumor_step){.origin_index = WHO, .seq = 7, .length = 100, .samples = 100});
+    assert_false(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
+}
+
 static void samples_learned_in_a_silence_are_credited_later(void **state)
 {
     (void)state;
@@ -298,6 +321,7 @@ int main(void)
         TOLD(equal_shares_earn_no_extra_credit),
         TOLD(accepts_a_long_first_publication_of_an_older_member),
         TOLD(a_first_publication_of_many_seconds_is_withheld),
+        TOLD(a_burst_right_after_a_rumor_of_another_member_is_withheld),
         TOLD(a_burst_is_withheld_however_many_samples_it_claims),
         TOLD(samples_learned_in_a_silence_are_credited_later),
     };

@@ -117,7 +117,6 @@ struct byzantine {
     /* As typical_length, over the longer of each member's last two publications, of which the last
      * may be incomplete; 0 = unknown. */
     double latest_length;
-    uint64_t looked_ns; /* time of the last call of look_at_first that computed latest_length */
     /* Median, over members, of the largest samples per second reported; 0 = unknown. */
     double typical_rate;
     /* Median, over members, of the learning time of their last complete publication; 0 = unknown.
@@ -391,16 +390,13 @@ static void begin_stream(struct node *node, struct account *account, uint32_t or
     account->was_returned = false;
 }
 
-/* Computes latest_length while it is unknown, at most every 20 ms, because byzantine_review does so
- * only once a second. */
+/* Computes latest_length while it is unknown, because byzantine_review does so only once a second.
+ * The rumor that just arrived may be of the member that completes a median, and be a burst. */
 static void look_at_first(struct node *node)
 {
     struct byzantine *byzantine = node->byzantine;
-    if (byzantine->latest_length > 0 || node->now_ns - byzantine->looked_ns < SECOND_NS / 50)
-        return;
-    byzantine->looked_ns = node->now_ns;
-    byzantine->latest_length =
-        byzantine_is_calm(node) ? positive_median(node, latest_length_at) : 0;
+    if (byzantine->latest_length == 0 && byzantine_is_calm(node))
+        byzantine->latest_length = positive_median(node, latest_length_at);
 }
 
 void byzantine_on_rumor(struct node *node, const struct rumor_step *step)
