@@ -9,6 +9,7 @@
 void storm_votes_prepare(struct node_options *options)
 {
     options->limits.quarantines = true;
+    options->has_tests = true;
 }
 
 /* Makes a vote against the latest incarnation of the accused that node i knows. The vote keeps

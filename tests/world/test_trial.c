@@ -31,7 +31,6 @@ static int begin(void **state)
     (void)expulsion_begins(state);
     struct node_options options = obedient(usual_options());
     options.limits.quarantines = true;
-    options.has_tests = true;
     world.has_list = true;
     add_swarm(MEMBERS, &options);
     for (uint32_t i = 0; i < NODES; i++)
@@ -141,12 +140,25 @@ static void a_base_without_a_loss_is_worse_than_any(void **state)
     assert_int_equal(votes(), 1);
 }
 
-static void a_node_without_test_samples_votes_without_a_trial(void **state)
+static void a_node_without_test_samples_casts_no_vote(void **state)
+{
+    struct action action;
+    (void)state;
+    node->options.has_tests = false;
+    oppose();
+    assert_false(quarantine_next_trial(node, &action));
+    assert_int_equal(votes(), 0);
+    run(SECOND_NS);
+    assert_int_equal(world.nodes[0].notes[NOTE_HARM], 1);
+    assert_non_null(strstr(world.nodes[0].last[NOTE_HARM].text, "it is harmful, or its data differ"));
+}
+
+static void a_trial_without_samples_causes_no_vote(void **state)
 {
     (void)state;
     oppose();
     answer_after(0, (struct base_trial){0});
-    assert_int_equal(votes(), 1);
+    assert_int_equal(votes(), 0);
 }
 
 /* Returns an origin index that is neither the suspect's nor node 0's own. */
@@ -250,13 +262,14 @@ static void publications_a_little_too_long_cause_a_trial(void **state)
     assert_true(is_tried_after(8, 4));
 }
 
-/* Without test samples, a node votes without a trial. */
-static void without_test_samples_they_cause_none(void **state)
+static void without_a_trial_only_much_longer_ones_are_harmful(void **state)
 {
     (void)state;
     node->options.has_tests = false;
     assert_false(is_tried_after(8, 4));
-    assert_true(is_tried_after(12, 12));
+    assert_false(is_harmful());
+    assert_false(is_tried_after(12, 12));
+    assert_true(is_harmful());
 }
 
 /* The suspect's rumors are like those of all others. */
@@ -320,14 +333,15 @@ int main(void)
         TOLD(other_members_cast_no_vote),
         TOLD(a_small_loss_falls_by_a_part_of_one),
         TOLD(a_base_without_a_loss_is_worse_than_any),
-        TOLD(a_node_without_test_samples_votes_without_a_trial),
+        TOLD(a_node_without_test_samples_casts_no_vote),
+        TOLD(a_trial_without_samples_causes_no_vote),
         TOLD(one_suspect_is_tried_once),
         TOLD(a_second_trial_leaves_the_rumors_of_other_suspects_out),
         TOLD(there_are_two_trials_at_most),
         TOLD(a_trial_leaves_the_rumors_of_harmful_members_out),
         TOLD(one_long_publication_causes_no_trial),
         TOLD(publications_a_little_too_long_cause_a_trial),
-        TOLD(without_test_samples_they_cause_none),
+        TOLD(without_a_trial_only_much_longer_ones_are_harmful),
         TOLD(the_learner_finds_usual_rumors_harmless),
         TOLD(a_slow_trial_delays_the_next_one),
         TOLD(a_trial_without_rumors_blocks_no_other),

@@ -182,14 +182,12 @@ void quarantine_on_votes(struct node *node, const struct peer *from, const struc
 static void note_inactive(struct node *node)
 {
     CHECK(!votes_count_here(node));
-    if (node->quarantine->is_inactive_noted)
+    if (node->quarantine->is_inactive_noted || admitted_voters(node) <= NODE_VOTERS)
         return;
     node->quarantine->is_inactive_noted = true;
-    (void)notes_add(
-        &node->notes, node->now_ns, NOTE_HARM, LEVEL_WARNING,
-        "votes expel no member although node.quarantine = yes: votes need listed or admitted "
-        "members, at most %u; set node.members, or admit members (hearsay admit)",
-        (unsigned)NODE_VOTERS);
+    (void)notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_WARNING,
+                    "votes expel no member: more than %u are listed or admitted",
+                    (unsigned)NODE_VOTERS);
 }
 
 /* Adds a note that this node finds the origin's rumors harmful. It only informs: this node's own
@@ -207,13 +205,12 @@ static void note_finding(struct node *node, const struct origin *origin)
 static void note_own_vote(struct node *node, const struct origin *origin,
                           const struct base_trial *trial)
 {
-    char how[128], tried[64] = "";
+    char how[128];
     byzantine_describe(node, origin, how, sizeof how);
-    if (trial->samples > 0)
-        (void)snprintf(tried, sizeof tried, ", the loss is %.4f with its last rumors, %.4f without",
-                       trial->loss_before, trial->loss_after);
     struct note *note = notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_INFO,
-                                  "its rumor stream %s%s; this node votes to expel it", how, tried);
+                                  "its rumor stream %s, the loss is %.4f with its last rumors, "
+                                  "%.4f without; this node votes to expel it",
+                                  how, trial->loss_before, trial->loss_after);
     identity_text(note->who, origin->id);
 }
 
@@ -300,23 +297,23 @@ static void try_harmful(struct node *node)
             byzantine_on_tried(node, versions_index(broadcast_versions(node), origin), true);
 }
 
-/* Adds notes about members that seem harmful, where votes do not count. */
+/* Adds notes about members that seem harmful, if no trial can decide. */
 static void note_harmful(struct node *node)
 {
     const struct origin *origin;
-    CHECK(!votes_count_here(node));
+    CHECK(!votes_count_here(node) || !node->options.has_tests);
     while ((origin = byzantine_next(node)))
         if (!verdict_reason(node, origin->id))
             note_finding(node, origin);
 }
 
-/* Returns true if the loss is enough higher with the suspect's rumors than without them, or if this
- * node has no test samples. A base without a finite loss is worse than any other. */
+/* Returns true if the loss is enough higher with the suspect's rumors than without them. A base
+ * without a finite loss is worse than any other. */
 static bool is_harmful(const struct node *node, const struct base_trial *trial)
 {
     const double with = trial->loss_before, without = trial->loss_after;
     const double least = HARM_LEAST * fmax(with, 1) / membership_live(node);
-    return trial->samples == 0 || (isfinite(without) && !(with - without <= least));
+    return trial->samples > 0 && isfinite(without) && !(with - without <= least);
 }
 
 /* Writes the removals of the other suspects, at most SUSPECTS - 1, and returns their number. */
@@ -580,7 +577,7 @@ void quarantine_review(struct node *node)
         node->quarantine->joined_ns = node->now_ns;
     byzantine_review(node);
     release(node);
-    if (votes_count_here(node))
+    if (votes_count_here(node) && node->options.has_tests)
         try_harmful(node);
     else
         note_harmful(node);

@@ -3,7 +3,7 @@
  *   byzantine: an origin's rumors are long ──► withheld, where votes count
  *     after TRIAL_NS ──► TRIAL: accuracy with and without them
  *       harm         ──► a vote, even if the origin stays silent
- *   byzantine: an origin's rumors seem harmful ──► a note that names it, where votes do not count
+ *   byzantine: an origin's rumors seem harmful ──► a note that names it, if no trial can decide
  *     TRIAL: loss with and without its last rumors; then both without those of other suspects
  *       the loss is lower without them ──► a vote (orders/quorum_votes.h), to all neighbours
  *   VOTES ──► is it new? ──► to all other neighbours
@@ -23,7 +23,7 @@
  * last rumors in the base are tried, which a vote would take out. If several members ruin the base,
  * it may be as bad without the rumors of one. So a second trial leaves out the last rumors of all
  * other suspects, unless the first has shown harm. Trials use the evidence up. Trials without a vote
- * take at most a tenth of the time. A node without test samples votes without a trial. Tests: tests/world/test_quarantine.c, test_trial.c and test_withheld.c.
+ * take at most a tenth of the time. A node without test samples does not vote. Tests: tests/world/test_quarantine.c, test_trial.c and test_withheld.c.
  */
 #ifndef HEARSAY_NODE_GOVERNANCE_QUARANTINE_H
 #define HEARSAY_NODE_GOVERNANCE_QUARANTINE_H

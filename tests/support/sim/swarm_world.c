@@ -82,6 +82,7 @@ struct node_options usual_options(void)
         .model = "600 numbers",
         .listen_port = WORLD_PORT,
         .trains = true,
+        .has_tests = true,
         .bytes_per_s = 4000,
         .interval_ns = SECOND_NS / 2,
         .steps_min = 4,
