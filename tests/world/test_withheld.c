@@ -387,6 +387,8 @@ static void a_joiner_takes_the_base_of_two_publishers(void **state)
     assert_false(byzantine_has_median(world.nodes[3].node));
     assert_true(node_bases(world.nodes[3].node) > 0);
     assert_true(joining_has_joined(world.nodes[3].node));
+    run(15 * SECOND_NS);
+    assert_int_equal(world.nodes[3].notes[NOTE_HARM], 0); /* no publication was long */
     must_agree(20 * SECOND_NS);
 }
 

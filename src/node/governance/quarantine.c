@@ -68,9 +68,9 @@ struct quarantine {
     bool is_of_suspect; /* the trial is of a member that seems harmful, not of a long publication */
     uint64_t incarnation; /* with is_of_suspect: incarnation of the first rumor that a vote names */
     uint32_t keep;        /* with is_of_suspect: number of that rumor */
-    bool is_without; /* with is_of_suspect: the trial's base lacks the rumors of other suspects */
-    uint64_t given_ns;    /* time when the learner was given this trial */
-    uint64_t rest_ns;     /* earliest time of the next trial with is_of_suspect */
+    bool is_without;   /* with is_of_suspect: the trial's base lacks the rumors of other suspects */
+    uint64_t given_ns; /* time when the learner was given this trial */
+    uint64_t rest_ns;  /* earliest time of the next trial with is_of_suspect */
     bool is_inactive_noted;           /* a note has said that votes do not count */
     struct withholding *withholdings; /* [incarnations_max] by origin index */
 };
@@ -540,8 +540,11 @@ static bool is_to_wait(const struct node *node, const struct withholding *hold,
            (!byzantine_allows(node, origin_index, hold->length) || is_without_median(node));
 }
 
-static void note_release(struct node *node, const struct origin *origin)
+/* Adds no note about rumors that were withheld only because no median was known. */
+static void note_release(struct node *node, const struct origin *origin, double length)
 {
+    if (byzantine_allows(node, versions_index(broadcast_versions(node), origin), length))
+        return;
     struct note *note = notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_INFO,
                                   "its publications, longer than usual, were withheld for a while "
                                   "and now enter the base");
@@ -564,7 +567,7 @@ static void release(struct node *node)
             continue;
         hold->free_ns = node->now_ns + FREE_NS;
         if (!verdict_reason(node, versions->origins[origin_index].id))
-            note_release(node, &versions->origins[origin_index]);
+            note_release(node, &versions->origins[origin_index], hold->length);
     }
 }
 
