@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "node/broadcast/broadcast.h"
 #include "node/broadcast/version.h"
 #include "support/sim/puppet.h"
 
@@ -251,6 +252,38 @@ static void ignores_a_rumor_of_our_future_incarnation(void **state)
 
 #define WITH_PUPPETS(name) cmocka_unit_test_setup_teardown(name, puppets_meet, puppets_leave)
 
+/* The shower alone has the teller's second rumor. It then takes over a base without that rumor. */
+static void lag_until_the_shower_drops_its_rumor(void)
+{
+    say_rumor(&teller, 1, 0);
+    show(1, 2);
+    run(5 * SECOND_NS);
+    assert_true(stats_of(0).lag_ns > 4 * SECOND_NS);
+}
+
+static void a_rumor_that_its_only_holder_drops_causes_no_more_lag(void **state)
+{
+    (void)state;
+    lag_until_the_shower_drops_its_rumor();
+    show(1, 1);
+    run(SECOND_NS / 10);
+    assert_int_equal(stats_of(0).lag_ns, 0);
+}
+
+static void a_holder_with_an_equal_version_causes_no_more_lag(void **state)
+{
+    (void)state;
+    lag_until_the_shower_drops_its_rumor();
+    const struct versions *versions = broadcast_versions(world.nodes[0].node);
+    puppet_say(&shower, &(struct message){.kind = VERSION,
+                                          .base = true,
+                                          .hash = versions->hash,
+                                          .rumors = versions->rumors,
+                                          .digest = versions->digest});
+    run(SECOND_NS / 10);
+    assert_int_equal(stats_of(0).lag_ns, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +294,8 @@ int main(void)
         WITH_PUPPETS(a_parent_by_its_records_is_asked_too),
         WITH_PUPPETS(after_a_gone_the_origin_is_asked),
         WITH_PUPPETS(ignores_a_rumor_of_our_future_incarnation),
+        WITH_PUPPETS(a_rumor_that_its_only_holder_drops_causes_no_more_lag),
+        WITH_PUPPETS(a_holder_with_an_equal_version_causes_no_more_lag),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

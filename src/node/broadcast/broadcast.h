@@ -174,7 +174,8 @@ void anti_entropy_check_digest(struct node *node, const struct peer *from,
 void anti_entropy_on_compared(struct node *node, const struct peer *from);
 
 /* Records the rumors in the neighbour's version or slice that this node lacks, for repair_review.
- * Requests rumors of unknown origins (64 at most) at once. */
+ * Forgets those that it showed earlier and no longer has. Requests rumors of unknown origins (64 at
+ * most) at once. */
 void repair_slice(struct node *node, const struct peer *from, const struct message *version);
 /* Requests the origin's next rumors from this neighbour. Returns false if no request was sent. */
 bool repair_ask(struct node *node, const struct peer *peer, uint32_t origin_index);

@@ -139,18 +139,37 @@ static void ask_first(struct node *node, const struct peer *peer, uint64_t tag)
         (struct asked){.tag = tag, .at_ns = node->now_ns};
 }
 
+/* Forgets the gap of this origin if it is known only from this neighbour, whose version no longer
+ * shows the missing rumors: it has taken over a base without them. */
+static void forget_dropped(struct node *node, struct origin *origin, const struct peer *from)
+{
+    if (origin->gap.behind_ns && origin->gap.missing_from == from->conn)
+        repair_forget_origin(node, origin);
+}
+
+static void forget_all_dropped(struct node *node, const struct peer *from)
+{
+    struct versions *versions = &node->broadcast->versions;
+    for (uint32_t i = 0; i < versions->count && node->broadcast->repair.behind > 0; i++)
+        forget_dropped(node, &versions->origins[i], from);
+}
+
 void repair_slice(struct node *node, const struct peer *from, const struct message *version)
 {
     const size_t entries = version->bulk.count / VERSION_ENTRY_BYTES;
     uint32_t unknown = 0;
+    CHECK(from->state == PEER_OPEN);
+    if (version->hash == node->broadcast->versions.hash)
+        forget_all_dropped(node, from);
     for (size_t i = 0; i < entries; i++) {
         const struct version_entry entry = version_entry_at(version->bulk.at, i);
         struct origin *origin = versions_find(&node->broadcast->versions, entry.tag);
         const uint32_t next = origin ? barred_shown(node, from, origin, entry.next) : entry.next;
         if (origin && origin != node->broadcast->own && next > origin->next)
             repair_note_missing(node, origin, next, from);
-        else if (!origin && !barred_is_stranger(node, from, entry.tag) &&
-                 unknown++ < UNKNOWN_AT_ONCE)
+        else if (origin)
+            forget_dropped(node, origin, from);
+        else if (!barred_is_stranger(node, from, entry.tag) && unknown++ < UNKNOWN_AT_ONCE)
             ask_first(node, from, entry.tag);
     }
 }
