@@ -32,12 +32,6 @@ struct slice {
     uint32_t count; /* 0 = auto, for keys that allow it */
 };
 
-enum quarantine_choice {
-    QUARANTINE_NO,
-    QUARANTINE_YES, /* votes may expel members */
-    QUARANTINE_AUTO /* config_resolve replaces it */
-};
-
 struct config_node {
     struct address listen; /* host "" = the node does not listen */
     /* address that other nodes dial; host "" = the address that they see */
@@ -58,8 +52,9 @@ struct config_node {
     char log[CONFIG_PATH_BYTES]; /* file; "" = none; "-" = standard output */
     /* whether to save the best base and the averaged base beside the newest base */
     bool best_base, averaged_base;
-    enum quarantine_choice quarantine;
-    bool verbose, sandbox, answers; /* verbose: prints every note. answers: serves inference */
+    /* verbose: prints every note. quarantine: votes may expel members. answers: serves inference
+     * requests. */
+    bool verbose, sandbox, quarantine, answers;
 };
 
 struct config_model {

@@ -53,7 +53,7 @@ static enum error check_node(const struct config_node *node, struct finding *fin
         return against(
             finding, "node", "operator",
             " is not 64 hex digits; set the public key that hearsay operatorkey printed");
-    if (node->quarantine == QUARANTINE_YES && !node->members[0] && !node->operator_id[0])
+    if (node->quarantine && !node->members[0] && !node->operator_id[0])
         return against(finding, "node", "quarantine",
                        " = yes counts votes, so it needs a list of members; set members, or an "
                        "operator (hearsay admit)");

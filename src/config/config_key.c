@@ -35,10 +35,8 @@ static const struct config_key keys[] = {
     {"node", "members", CONFIG_PATH, AT(node.members), .initial = "",
      .help = "File with the ids of allowed members, one a line; SIGHUP reloads it; empty: any key "
              "holder."},
-    {"node", "quarantine", CONFIG_CHOICE, AT(node.quarantine), .initial = "auto",
-     .words = "no|yes|auto",
-     .help = "Let a majority of the members expel a harmful one by votes; auto: with members or "
-             "operator.",
+    {"node", "quarantine", CONFIG_BOOL, AT(node.quarantine), .initial = "no",
+     .help = "Let a majority of the listed or admitted members expel a harmful member by votes.",
      .shared = CONFIG_SAME},
     {"node", "answers", CONFIG_BOOL, AT(node.answers), .initial = "no",
      .help = "Answer inference requests from holders of the swarm key (hearsay predict --node)."},

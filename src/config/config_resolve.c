@@ -34,10 +34,6 @@ static double usual_decay(const struct config *config)
 void config_resolve(struct config *config)
 {
     struct config_train *train = &config->train;
-    struct config_node *node = &config->node;
-    if (node->quarantine == QUARANTINE_AUTO)
-        node->quarantine =
-            node->members[0] || node->operator_id[0] ? QUARANTINE_YES : QUARANTINE_NO;
     if (train->optimizer == OPTIMIZER_AUTO)
         train->optimizer = config_usual_optimizer(config);
     config_resolve_rate(train, train->optimizer);

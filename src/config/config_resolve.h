@@ -1,7 +1,7 @@
-/* Resolves `auto` for keys whose value follows from other keys: quarantine, optimizer, rate,
- * schedule, weight decay, clip.
+/* Resolves `auto` for keys whose value follows from other keys: optimizer, rate, schedule,
+ * weight decay, clip.
  *
- *   members, operator ─► quarantine        data.source ─► optimizer ─► rate, weight decay, clip
+ *   data.source ─► optimizer ─► rate, weight decay, clip
  *
  * Keys that a running node adapts to measurements (such as exchange.gain) stay auto. Measured in
  * tests/decisions/001-weight-decay-by-default.md. Tests: tests/unit/config/test_config.c.

@@ -493,7 +493,7 @@ static struct node_limits limits_of(const struct config *config, size_t paramete
         .silence_ns = ns_of(config->limits.silence_s),
         .send_queue_bytes = config->limits.send_queue_bytes,
         .notes_per_s = config->limits.notes_per_s,
-        .quarantines = config->node.quarantine == QUARANTINE_YES,
+        .quarantines = config->node.quarantine,
         .weight_max = fmax(config->exchange.weight_max, 0),
     };
 }

@@ -112,7 +112,7 @@ static enum error load_key(const json_t *page, const char *key_path, struct oper
                            "this swarm has no operator, and only an operator gives orders: make a "
                            "key with hearsay operatorkey, set the node.operator that it prints on "
                            "all nodes and restart them; without an operator, node.members lists "
-                           "who may enter, and these members vote");
+                           "who may enter, and node.quarantine lets these members vote");
     const enum error error = operator_key_load(key, key_path, problem);
     if (error != OK)
         return error;

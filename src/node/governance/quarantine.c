@@ -182,12 +182,14 @@ void quarantine_on_votes(struct node *node, const struct peer *from, const struc
 static void note_inactive(struct node *node)
 {
     CHECK(!votes_count_here(node));
-    if (node->quarantine->is_inactive_noted || admitted_voters(node) <= NODE_VOTERS)
+    if (node->quarantine->is_inactive_noted)
         return;
     node->quarantine->is_inactive_noted = true;
-    (void)notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_WARNING,
-                    "votes expel no member: more than %u are listed or admitted",
-                    (unsigned)NODE_VOTERS);
+    (void)notes_add(
+        &node->notes, node->now_ns, NOTE_HARM, LEVEL_WARNING,
+        "votes expel no member although node.quarantine = yes: votes need listed or admitted "
+        "members, at most %u; set node.members, or admit members (hearsay admit)",
+        (unsigned)NODE_VOTERS);
 }
 
 /* Adds a note that this node finds the origin's rumors harmful. It only informs: this node's own

@@ -383,25 +383,6 @@ static struct config_train resolved(const char *assignment)
     return config.train;
 }
 
-static enum quarantine_choice quarantine_with(const char *one, const char *other)
-{
-    struct config config;
-    config_defaults(&config);
-    must_set(&config, one);
-    must_set(&config, other);
-    config_resolve(&config);
-    return config.node.quarantine;
-}
-
-static void quarantine_follows_from_members_and_operator(void **state)
-{
-    (void)state;
-    assert_int_equal(quarantine_with("node.members=\"\"", "node.operator=\"\""), QUARANTINE_NO);
-    assert_int_equal(quarantine_with("node.members=a", "node.operator=\"\""), QUARANTINE_YES);
-    assert_int_equal(quarantine_with("node.members=\"\"", "node.operator=12ab"), QUARANTINE_YES);
-    assert_int_equal(quarantine_with("node.members=a", "node.quarantine=no"), QUARANTINE_NO);
-}
-
 /* A chosen rate stays constant unless a schedule is also chosen. */
 static void a_chosen_rate_does_not_fall_by_itself(void **state)
 {
@@ -510,7 +491,6 @@ int main(void)
         cmocka_unit_test(the_known_keys_are_complete_and_the_nearest_come_first),
         cmocka_unit_test(settings_that_contradict_each_other_are_refused),
         cmocka_unit_test(a_number_may_be_left_to_the_node_where_its_key_says_so),
-        cmocka_unit_test(quarantine_follows_from_members_and_operator),
         cmocka_unit_test(a_chosen_rate_does_not_fall_by_itself),
         cmocka_unit_test(auto_settings_of_training_follow_from_data_and_optimizer),
         cmocka_unit_test(every_optimizer_has_its_facts_and_is_named_where_they_apply),
