@@ -125,12 +125,29 @@ static void a_slice_without_the_rumors_origin_does_not_restart_its_time(void **s
     assert_true(gives_up_its_base());
 }
 
+static void a_node_that_finishes_also_gives_up_its_base(void **state)
+{
+    (void)state;
+    world_finish(&world, 0);
+    world_finish(&world, 1);
+    run(60 * SECOND_NS); /* for the last publications, which the puppets have */
+    take_version_without_node_2();
+    show(count, true);
+    for (int second = 1; second < 40; second++) {
+        run(SECOND_NS);
+        show(count, true);
+    }
+    assert_true(gives_up_its_base());
+    assert_true(puppets[0].heard[TAKE] + puppets[1].heard[TAKE] > 0);
+}
+
 int main(void)
 {
 #define LOST(name) cmocka_unit_test_setup_teardown(name, story_begins, story_ends)
     const struct CMUnitTest tests[] = {
         LOST(a_rumor_that_most_neighbours_lack_is_lost_after_30_s),
         LOST(a_slice_without_the_rumors_origin_does_not_restart_its_time),
+        LOST(a_node_that_finishes_also_gives_up_its_base),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -576,9 +576,16 @@ static void give_up_asking(struct node *node)
     request->is_asked = false;
 }
 
+/* A node whose training has ended keeps its base, unless no other member could ever hold it. */
+bool fetch_may_begin(const struct node *node)
+{
+    return leaving_stage(node) == STAGE_RUNNING || !base_is_whole(node) ||
+           retract_needs_base(node) || lost_rumors_refute(node);
+}
+
 void fetch_consider(struct node *node)
 {
-    if (leaving_stage(node) != STAGE_RUNNING && base_is_whole(node) && !retract_needs_base(node))
+    if (!fetch_may_begin(node))
         return;
     give_up_asking(node);
     if (!fetch_is_asking(node) &&

@@ -54,6 +54,14 @@ uint64_t supporters_most(const struct supporters *supporters, const struct node 
     return most;
 }
 
+/* Returns true if this other member is alive, and trains or has ended its training. */
+static bool has_trained(const struct members *members, const struct member *member, uint64_t now_ns)
+{
+    CHECK(member != &members->members[0]);
+    return (member->record.trains || member->record.samples > 0) &&
+           member_is_live(members, member, now_ns);
+}
+
 bool supporters_are_most(const struct supporters *supporters, const struct node *node,
                          uint64_t least)
 {
@@ -63,8 +71,7 @@ bool supporters_are_most(const struct supporters *supporters, const struct node 
         const struct member *member = &members->members[i];
         const bool supports = supporters->lead[i] >= least;
         most += supports;
-        all += supports ||
-               (i > 0 && member->record.trains && member_is_live(members, member, node->now_ns));
+        all += supports || (i > 0 && has_trained(members, member, node->now_ns));
     }
     CHECK(most <= all);
     return 2 * most > all;

@@ -24,7 +24,8 @@ uint32_t supporters_count(const struct supporters *supporters, const struct node
 /* Returns the largest lead of a member; all ids outside the table count as one member. */
 uint64_t supporters_most(const struct supporters *supporters, const struct node *node);
 /* Returns true if more than half of the members have a lead of at least `least`. This node counts
- * only if it has that lead. Another member counts if it has that lead, or trains and is live. */
+ * only if it has that lead. Another member counts if it has that lead, or is live and trains or has
+ * trained. */
 bool supporters_are_most(const struct supporters *supporters, const struct node *node,
                          uint64_t least);
 

@@ -258,8 +258,7 @@ static void give_up(struct node *node, const struct peer *donor, bool has_no_roo
 bool takeover_on_history(struct node *node, const struct peer *from, const struct message *history)
 {
     struct history_request *request = &node->transfer->request;
-    if (!request->is_asked || request->donor != from->conn ||
-        (leaving_stage(node) != STAGE_RUNNING && base_is_whole(node) && !retract_needs_base(node)))
+    if (!request->is_asked || request->donor != from->conn || !fetch_may_begin(node))
         return false;
     const enum error error = put_part(node, history);
     if (error != OK) {

@@ -172,6 +172,9 @@ void fetch_begin(struct node *node, enum base_state state, uint64_t rumors);
 /* Returns true if more than half of the neighbours that count are far ahead of this node. In a
  * swarm of more than two members, at least two neighbours must be far ahead. */
 bool fetch_most_are_ahead(const struct node *node);
+/* Returns true if this node may take over a base: it trains, has no complete base, or must give its
+ * base up. */
+bool fetch_may_begin(const struct node *node);
 /* Call it when this neighbour claims `rumors` rumors of one member that most neighbours lack. Adds
  * a note, once per conversation, if `rumors` is at least CLAIMS_MANY and the neighbour has made
  * such claims for CLAIMS_NS. */
