@@ -121,7 +121,7 @@ says "$dir/twin.err" 'two nodes run with one identity .*node.identity is .*one.k
     fail "twin does not say why it ended: $(<"$dir/twin.err")"
 says "$dir/twin.err" 'no new checkpoint is saved' || fail 'twin has saved what it has not shared'
 wait_for 30 'elsewhere to train all the same' says "$dir/elsewhere.err" 'alone: no neighbour'
-notes stranger 'compare this node.s swarm key with theirs; this node trains alone' ||
+notes stranger 'compare this node.s swarm key with theirs .copy the newest.; this node trains alone' ||
     fail 'the stranger does not say why it trains alone'
 for name in one stranger elsewhere; do
     alive "$name" || fail "$name has ended"
