@@ -141,10 +141,7 @@ static bool grant(struct engine *engine)
     if (wishes->leaves && !engine->is_leaving) {
         engine->is_leaving = true;
         host->owner_ns = wishes->stop_ns;
-        /* Without time to send, a last publication would reach no other node, but the checkpoint
-         * would contain it. */
-        if (wishes->stop_ns > monotonic_ns())
-            host_leave(host);
+        host_leave(host);
         asked = true;
     }
     return asked;
