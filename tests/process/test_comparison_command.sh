@@ -89,6 +89,7 @@ cmp -s "$work/out" "$work/first" || fail 'after Ctrl+C the figures are others'
 
 # Ctrl+C before the first finished play. The process ignores the signal at its start, so it is sent until
 # the process ends.
+: >"$work/err" # so that the wait does not see the text of the play before
 "$program" compare "$work/tiny.conf" --out "$work/long" --strategies gossip --seeds 1 --seconds 86400 \
     >"$work/out" 2>"$work/err" &
 pid=$!
