@@ -17,8 +17,8 @@
 /* Why no peer has become a neighbour, by join.certainty. */
 static const char *const WHY_ALONE[] = {
     [NOTE_GUESSED] = "no peer has answered",
-    [NOTE_UNREAD] = "peers close the connection without an answer: compare this node's swarm key "
-                    "with theirs (copy the newest)",
+    [NOTE_UNREAD] = ("peers close the connection without an answer: compare this node's swarm key "
+                     "with theirs (copy the newest)"),
     [NOTE_TOLD] = "peers have answered, but none accepts this node",
     [NOTE_LASTING] = "peers have answered, but none accepts this node",
 };
