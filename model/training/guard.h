@@ -89,8 +89,8 @@ struct guard {
     double usual_fall;    /* root mean square of recent falls of the score; rises count as 0 */
     bool is_worse;        /* WORSE was reported and is not over */
 
-    /* Whose labels are known to contradict the shared model, set by the caller: "this node", or an
-     * id; "" = none. */
+    /* node whose labels are known to contradict the shared model: "this node", or an id; "" = none;
+     * set by the caller */
     char mislabelled[16];
 
     struct vitals vitals; /* vitals at the last check; weight_norm NAN = none yet */

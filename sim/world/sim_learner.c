@@ -86,8 +86,9 @@ static struct base_trial trial(void *self, const struct update *updates, uint32_
                                uint32_t tried)
 {
     const struct sim_learner *sim_learner = self;
-    return sim_learner->random_walk ? random_walk_trial(sim_learner->random_walk, updates, count, tried)
-                                    : learner_trial(sim_learner->learner, updates, count, tried);
+    return sim_learner->random_walk
+               ? random_walk_trial(sim_learner->random_walk, updates, count, tried)
+               : learner_trial(sim_learner->learner, updates, count, tried);
 }
 
 static void apply_own(void *self, const struct update *update, float beta)

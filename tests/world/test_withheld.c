@@ -365,8 +365,8 @@ static void a_joiner_receives_a_base_during_a_suspension(void **state)
     must_agree(20 * SECOND_NS);
 }
 
-/* Two other members publish, too few for a median length, so they withhold nothing. The joiner
- * does, and so the blocks of their base contain rumors that it withholds. */
+/* Two publishing members know no median length and withhold nothing. The joiner withholds their
+ * rumors, although the blocks of their base contain them. */
 static void a_joiner_takes_the_base_of_two_publishers(void **state)
 {
     struct node_options options = obedient(usual_options());

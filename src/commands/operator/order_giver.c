@@ -76,8 +76,7 @@ enum error order_giver_find(const struct order_giver *giver, const char *begin,
         return problem_set(
             problem, MISSING,
             "this node knows no member whose id begins with %s; hearsay status lists all members; "
-            "for "
-            "another node, give all 64 digits of its id, as hearsay keygen printed them",
+            "for another node, give all 64 digits of its id, as hearsay keygen printed them",
             begin);
     if (others > 0)
         return problem_set(

@@ -28,7 +28,7 @@
 #define OWN_LEAST  (1.0 / 64) /* smallest part of its share that a node uses */
 /* Bound for the sum `beyond`, and its largest step: one step from 0 never exceeds the bound. */
 #define BEYOND_MOST 2.0
-/* As BEYOND_MOST if a trial decides about the member. */
+/* BEYOND_TRIED replaces BEYOND_MOST if a trial decides about the member. */
 #define BEYOND_TRIED 0.3
 /* Maximum rumors of one publication, except of a new incarnation's first. */
 #define PIECES_MOST 64

@@ -35,7 +35,7 @@
  * Publications from a partition, or from before the member met any other, are longer because its
  * share of a smaller swarm is larger. They do not count. An account covers all incarnations of a
  * member. A new incarnation may have trained alone and publish everything at once. That counts only
- * if it is more than three times too long, and separately from later publications.
+ * if its excess exceeds the bound of `beyond`, and separately from later publications.
  *
  * A vote takes out the latest publications only. Other members have since learned to compensate for
  * older ones, and taking those out would harm more than it repairs.

@@ -22,8 +22,9 @@
  * A member may seem harmful by chance, most of all while few members train fast. So a suspect's
  * last rumors in the base are tried, which a vote would take out. If several members ruin the base,
  * it may be as bad without the rumors of one. So a second trial leaves out the last rumors of all
- * other suspects, unless the first has shown harm. Trials use the evidence up. Trials without a vote
- * take at most a tenth of the time. A node without test samples does not vote. Tests: tests/world/test_quarantine.c, test_trial.c and test_withheld.c.
+ * other suspects, unless the first has shown harm. Trials use the evidence up. Trials without a
+ * vote take at most a tenth of the time. A node without test samples does not vote. Tests:
+ * tests/world/test_quarantine.c, test_trial.c and test_withheld.c.
  */
 #ifndef HEARSAY_NODE_GOVERNANCE_QUARANTINE_H
 #define HEARSAY_NODE_GOVERNANCE_QUARANTINE_H
